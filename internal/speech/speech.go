@@ -1,0 +1,46 @@
+// Package speech is the port to text-to-speech engines: one call renders one
+// turn in one voice.
+package speech
+
+import (
+	"context"
+
+	"github.com/speechmanip/speechmanip/internal/voice"
+)
+
+// Engine identifies what turns text into audio. Everything here that changes
+// is a different engine to the content keys, so that stored audio of an older
+// one is never taken for the newer one's.
+type Engine struct {
+	Name    string `json:"name"`            // the synthesizer, e.g. "flite"
+	Model   string `json:"model,omitempty"` // where an engine has several
+	Version string `json:"version"`         // of the engine's program or service
+	Format  string `json:"format"`          // of the audio it returns, e.g. "wav_16000"
+}
+
+// Request is one turn to be spoken.
+type Request struct {
+	Text  string // normalised for speech (Normalize), has at least one word
+	Voice voice.Voice
+	Seed  uint32 // engines without sampling ignore it
+}
+
+// Speech is the audio of one turn.
+type Speech struct {
+	Audio      []byte // a complete file in the engine's Format
+	Characters int    // what a provider bills: characters of the text sent
+	RequestID  string // the provider's, for support; empty for local engines
+}
+
+// Synthesizer renders turns. Errors are faults (package fault) that say whether
+// to retry.
+type Synthesizer interface {
+	// Engine identifies the engine; it must not make a paid call. It fails
+	// when the engine is missing or can't be reached.
+	Engine(ctx context.Context) (Engine, error)
+	// Check fails when a voice of the pool doesn't exist or its params are
+	// wrong, naming the voice.
+	Check(ctx context.Context, pool voice.Pool) error
+	// Synthesize renders one turn.
+	Synthesize(ctx context.Context, req Request) (Speech, error)
+}
