@@ -1,0 +1,42 @@
+package objectstore
+
+import (
+	"fmt"
+
+	"github.com/speechmanip/speechmanip/internal/fault"
+)
+
+// NotFound, Exists, Corrupt and OutOfRange build the errors that every adapter
+// returns for the same cause, so that callers and people see one text whatever
+// the store. Each wraps its sentinel.
+
+// NotFound returns a Permanent fault that wraps ErrNotFound.
+func NotFound(key string) error {
+	return permanent(key, "object_not_found", "", ErrNotFound)
+}
+
+// Exists returns a Permanent fault that wraps ErrExists.
+func Exists(key string) error {
+	return permanent(key, "object_exists", "", ErrExists)
+}
+
+// Corrupt returns a Permanent fault that wraps ErrCorrupt and names both hashes.
+func Corrupt(key, want, got string) error {
+	return permanent(key, "object_corrupt", "delete the object; the next evaluation makes it again",
+		fmt.Errorf("%w: want sha256 %s, got %s", ErrCorrupt, want, got))
+}
+
+// OutOfRange returns a Permanent fault that wraps ErrRange.
+func OutOfRange(key string, offset, length int64) error {
+	return permanent(key, "object_range", "", fmt.Errorf("%w: %d bytes from %d", ErrRange, length, offset))
+}
+
+func permanent(key, code, hint string, cause error) error {
+	return &fault.Error{
+		Kind: fault.Permanent,
+		Op:   fmt.Sprintf("object %q", key),
+		Code: code,
+		Hint: hint,
+		Err:  cause,
+	}
+}
