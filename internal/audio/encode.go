@@ -1,7 +1,6 @@
 package audio
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -119,32 +118,35 @@ func infoText(s string) string {
 	return s
 }
 
-// memoryFile is an io.WriteSeeker in memory.
-type memoryFile struct {
+// Buffer is an io.WriteSeeker in memory, for EncodeWAV and Compose. The zero value is empty
+// and ready.
+type Buffer struct {
 	data []byte
 	at   int
 }
 
-// NewBuffer returns an io.WriteSeeker in memory for EncodeWAV and Compose, and a function
-// that gives its bytes.
-func NewBuffer() (io.WriteSeeker, func() []byte) {
-	f := &memoryFile{}
-	return f, func() []byte { return bytes.Clone(f.data) }
-}
+// Bytes returns what was written; it is valid until the next write.
+func (b *Buffer) Bytes() []byte { return b.data }
 
-func (f *memoryFile) Write(p []byte) (int, error) {
-	if missing := f.at + len(p) - len(f.data); missing > 0 {
-		f.data = append(f.data, make([]byte, missing)...)
+func (b *Buffer) Write(p []byte) (int, error) {
+	if missing := b.at + len(p) - len(b.data); missing > 0 {
+		b.data = append(b.data, make([]byte, missing)...)
 	}
-	f.at += copy(f.data[f.at:], p)
+	b.at += copy(b.data[b.at:], p)
 	return len(p), nil
 }
 
-func (f *memoryFile) Seek(offset int64, whence int) (int64, error) {
-	base := map[int]int64{io.SeekStart: 0, io.SeekCurrent: int64(f.at), io.SeekEnd: int64(len(f.data))}[whence]
-	if base+offset < 0 || base+offset > int64(len(f.data)) {
-		return 0, fmt.Errorf("seek to %d of %d bytes", base+offset, len(f.data))
+// Seek moves within what was written; it returns an error for a place outside.
+func (b *Buffer) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += int64(b.at)
+	case io.SeekEnd:
+		offset += int64(len(b.data))
 	}
-	f.at = int(base + offset)
-	return base + offset, nil
+	if offset < 0 || offset > int64(len(b.data)) {
+		return 0, fmt.Errorf("seek to %d of %d bytes", offset, len(b.data))
+	}
+	b.at = int(offset)
+	return offset, nil
 }

@@ -18,7 +18,7 @@ const (
 	LevelSpeaker Level = "speaker" // one gain a speaker, over all its turns: keeps whispering and shouting apart
 	LevelTurn    Level = "turn"    // one gain a turn
 	LevelClip    Level = "clip"    // one gain for the clip, voices keep their differences
-	LevelNone    Level = "none"    // no gain at all
+	LevelNone    Level = "none"    // no gain, only the true-peak ceiling holds
 )
 
 // ComposeOptions are the rules of a composition: plain data that is part of a clip's
@@ -52,7 +52,7 @@ func DefaultComposeOptions() ComposeOptions {
 		TruePeakCeiling:   -1,
 		FadeMillis:        10,
 		TrimThresholdDB:   -50,
-		TrimKeepMillis:    20,
+		TrimKeepMillis:    10,
 	}
 }
 
