@@ -5,8 +5,8 @@ package audio
 const (
 	peakTaps  = 12
 	peakHalf  = peakTaps / 2
-	peakBlock = 32 // samples that are skipped together
-	peakBeta  = 3.0
+	peakBlock = 32  // samples that are skipped together
+	peakBeta  = 4.0 // level within 0.1 dB to 0.7 of the Nyquist frequency
 )
 
 type truePeak struct {
