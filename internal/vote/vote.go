@@ -1,6 +1,7 @@
 // Package vote turns a clip's passes into its verdict and tactic: majority,
 // margin and tie rules as data, in integer arithmetic only, so that every
-// processor decides the same.
+// processor decides the same. Draw alone is not integer: it belongs where a pass
+// is made and its result stored, never where passes are decided on.
 package vote
 
 // Vote is what one pass says.
