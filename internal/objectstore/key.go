@@ -2,6 +2,7 @@ package objectstore
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -58,10 +59,10 @@ func unlistable(r rune) bool {
 	return unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF
 }
 
-// CheckRange returns a Permanent fault unless offset is at least 0 and length
-// at least 1.
+// CheckRange returns a Permanent fault unless offset is at least 0, length at
+// least 1 and their sum an int64.
 func CheckRange(key string, offset, length int64) error {
-	if offset < 0 || length < 1 {
+	if offset < 0 || length < 1 || length > math.MaxInt64-offset {
 		return fault.Permanentf(fmt.Sprintf("object %q", key), "bad_range",
 			"can't read %d bytes from %d", length, offset)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -189,7 +190,7 @@ func testRange(t *testing.T, store objectstore.Store) {
 	if _, err := store.OpenRange(t.Context(), "digits", 10, 1); !errors.Is(err, objectstore.ErrRange) {
 		t.Errorf("a range past the end: %v", err)
 	}
-	for _, bad := range [][2]int64{{-1, 1}, {0, 0}, {0, -1}} {
+	for _, bad := range [][2]int64{{-1, 1}, {0, 0}, {0, -1}, {1, math.MaxInt64}} {
 		if _, err := store.OpenRange(t.Context(), "digits", bad[0], bad[1]); fault.KindOf(err) != fault.Permanent {
 			t.Errorf("range %v: %v", bad, err)
 		}

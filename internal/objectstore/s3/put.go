@@ -1,0 +1,104 @@
+package s3
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/objectstore"
+)
+
+const (
+	// hashMetadata is the user metadata entry (x-amz-meta-sha256) that holds an
+	// object's hash: HEAD returns it, whereas ETags are no hash of the content.
+	hashMetadata = "sha256"
+	// maxPut is what S3 takes in one request. Multipart uploads aren't needed
+	// below it, and nothing can be left half uploaded.
+	maxPut = 5 << 30
+)
+
+// Put writes body as one request; at most 5 GiB. Where it is retried inside,
+// the body is rewound and read again.
+func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, opts objectstore.PutOptions) (objectstore.Ref, error) {
+	if err := objectstore.CheckKey(key); err != nil {
+		return objectstore.Ref{}, err
+	}
+	ref, err := objectstore.Measure(key, body)
+	if err != nil {
+		return objectstore.Ref{}, err
+	}
+	if ref.Size > maxPut {
+		return objectstore.Ref{}, fault.Permanentf(fmt.Sprintf("write object %q", key), "object_too_large",
+			"%d bytes are above the %d that one request may carry", ref.Size, int64(maxPut))
+	}
+	input := &awss3.PutObjectInput{
+		Bucket:        &s.bucket,
+		Key:           &key,
+		Body:          body,
+		ContentLength: &ref.Size,
+		Metadata:      map[string]string{hashMetadata: ref.SHA256},
+	}
+	if opts.ContentType != "" {
+		input.ContentType = &opts.ContentType
+	}
+	if opts.IfAbsent {
+		input.IfNoneMatch = aws.String("*")
+	}
+	_, err = s.client.PutObject(ctx, input)
+	switch {
+	case err == nil:
+		return ref, nil
+	case opts.IfAbsent && statusOf(err) == http.StatusPreconditionFailed:
+		return s.settle(ctx, ref)
+	default:
+		return objectstore.Ref{}, s.objectFault(ctx, "write", key, err)
+	}
+}
+
+// settle decides a conditional put that was answered with 412. Either the key
+// was taken, or the request is a retry whose first try got through though its
+// reply did not: the content tells.
+func (s *Store) settle(ctx context.Context, ours objectstore.Ref) (objectstore.Ref, error) {
+	theirs, err := s.Stat(ctx, ours.Key)
+	switch {
+	case errors.Is(err, objectstore.ErrNotFound): // deleted in between
+		return objectstore.Ref{}, &fault.Error{
+			Kind: fault.Transient,
+			Op:   fmt.Sprintf("write object %q", ours.Key),
+			Code: "object_gone",
+			Err:  errors.New("the key was taken and is free again"),
+		}
+	case err != nil:
+		return objectstore.Ref{}, err
+	case theirs.SHA256 == "" && theirs.Size == ours.Size:
+		if theirs.SHA256, err = s.hash(ctx, theirs); err != nil {
+			return objectstore.Ref{}, err
+		}
+	}
+	if theirs != ours {
+		return objectstore.Ref{}, objectstore.Exists(ours.Key)
+	}
+	return ours, nil
+}
+
+// hash reads an object that another tool wrote, without the hash in its metadata.
+func (s *Store) hash(ctx context.Context, ref objectstore.Ref) (string, error) {
+	body, err := s.Open(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, body); err != nil {
+		return "", fmt.Errorf("read object %q: %w", ref.Key, err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
