@@ -1,0 +1,126 @@
+package evaluation
+
+import (
+	"github.com/speechmanip/speechmanip/internal/detect"
+	"github.com/speechmanip/speechmanip/internal/dialogue"
+	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/tactic"
+	"github.com/speechmanip/speechmanip/internal/voice"
+	"github.com/speechmanip/speechmanip/internal/vote"
+)
+
+// Record is everything that an evaluation found out about one dialogue. It is
+// stored once, at the dialogue's end; reports are built from records alone.
+type Record struct {
+	Evaluation string `json:"evaluation"`
+	ID         string `json:"id"`
+
+	Truth    dialogue.Truth  `json:"truth,omitempty"`
+	Tactics  []tactic.Tactic `json:"tactics,omitempty"` // as annotated
+	TextHash string          `json:"text_hash"`
+	Turns    int             `json:"turns"`
+	Wordless int             `json:"wordless,omitempty"`
+
+	Failure *Failure `json:"failure,omitempty"` // set when the dialogue has no verdict
+
+	Casting     voice.Casting   `json:"casting,omitempty"`
+	Clip        objectstore.Ref `json:"clip,omitzero"`
+	Timeline    objectstore.Ref `json:"timeline,omitzero"`
+	ClipSeconds float64         `json:"clip_seconds,omitempty"`
+	Transcript  objectstore.Ref `json:"transcript,omitzero"`
+	Quality     *ClipQuality    `json:"quality,omitempty"`
+
+	Passes   []PassRecord         `json:"passes,omitempty"`
+	Verdict  vote.Outcome         `json:"verdict,omitzero"`
+	Tactic   *vote.TacticOutcome  `json:"tactic,omitempty"` // for YES
+	Scores   *detect.TacticScores `json:"scores,omitempty"` // behind Tactic
+	Evidence *EvidenceRecord      `json:"evidence,omitempty"`
+
+	Usage Usage `json:"usage"`
+}
+
+// Failure names what stopped a dialogue for good.
+type Failure struct {
+	Stage   string `json:"stage"` // e.g. "synthesise turn 3"
+	Code    string `json:"code"`  // short and machine-readable
+	Message string `json:"message"`
+}
+
+// PassRecord is one pass, with the probability behind its vote.
+type PassRecord struct {
+	vote.Pass
+	Seed int64           `json:"seed"`
+	PYes vote.Mass       `json:"p_yes"`
+	Ref  objectstore.Ref `json:"ref"`
+}
+
+// EvidenceRecord is the quote for a YES.
+type EvidenceRecord struct {
+	vote.Quote
+	Start    float64 `json:"start,omitempty"` // seconds in the clip, where known
+	End      float64 `json:"end,omitempty"`
+	Attempts int     `json:"attempts"`
+}
+
+// ClipQuality is how well a clip carries its text.
+type ClipQuality struct {
+	WER       float64     `json:"wer"`         // of the recogniser against the turns' words
+	WERIsSet  bool        `json:"wer_defined"` // false when the text has no words
+	Reference int         `json:"reference_words"`
+	Turns     []TurnPitch `json:"turns,omitempty"` // with audio and enough voiced speech
+}
+
+// TurnPitch is the median F0 of one turn.
+type TurnPitch struct {
+	Turn  int     `json:"turn"`
+	Voice string  `json:"voice"`
+	F0    float64 `json:"f0"` // Hz
+}
+
+// StoredPass is the object under a PassKey.
+type StoredPass struct {
+	Question Question        `json:"question"`
+	Pass     vote.Pass       `json:"pass"`
+	Seed     int64           `json:"seed"`
+	Sampling vote.Sampling   `json:"sampling"`
+	Decision detect.Decision `json:"decision"`
+}
+
+// StoredTactics is the object under a TacticsKey.
+type StoredTactics struct {
+	Question Question            `json:"question"`
+	Scores   detect.TacticScores `json:"scores"`
+}
+
+// StoredQuote is the object under a QuoteKey.
+type StoredQuote struct {
+	Question Question            `json:"question"`
+	Request  detect.QuoteRequest `json:"request"`
+	Evidence detect.Evidence     `json:"evidence"`
+}
+
+// Usage counts what was done and what the store already had.
+type Usage struct {
+	TurnsMade        int `json:"turns_made"`
+	TurnsStored      int `json:"turns_stored"`
+	Characters       int `json:"characters"` // sent to the synthesizer
+	ClipsMade        int `json:"clips_made"`
+	ClipsStored      int `json:"clips_stored"`
+	Recognized       int `json:"recognized"`
+	RecognizedStored int `json:"recognized_stored"`
+	PassesMade       int `json:"passes_made"` // decisions, tactic scorings and quotes
+	PassesStored     int `json:"passes_stored"`
+}
+
+// Add adds other to u.
+func (u *Usage) Add(other Usage) {
+	u.TurnsMade += other.TurnsMade
+	u.TurnsStored += other.TurnsStored
+	u.Characters += other.Characters
+	u.ClipsMade += other.ClipsMade
+	u.ClipsStored += other.ClipsStored
+	u.Recognized += other.Recognized
+	u.RecognizedStored += other.RecognizedStored
+	u.PassesMade += other.PassesMade
+	u.PassesStored += other.PassesStored
+}
