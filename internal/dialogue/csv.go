@@ -76,7 +76,7 @@ func csvRow(number, line int, record []string, want int, columns map[string]int)
 	}
 	r.dialogue.Truth = truth
 	if i, ok := columns[columnTechnique]; ok {
-		r.setTactics(strings.Split(record[i], ","))
+		r.setTactics(strings.SplitN(record[i], ",", MaxTactics+1))
 	}
 	r.finish()
 	return r

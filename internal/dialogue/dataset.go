@@ -15,6 +15,7 @@ const (
 	MaxFileBytes     = 256 << 20 // of a dataset file
 	MaxDialogueBytes = 1 << 20   // of a dialogue's speakers and texts
 	MaxTurns         = 500       // of a dialogue
+	MaxTactics       = 50        // named by a dialogue, known or not
 	MaxIDBytes       = 200       // of an id: it becomes part of workflow ids and keys
 	MaxLabelBytes    = 200       // of a speaker's label
 )

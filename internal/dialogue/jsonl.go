@@ -128,6 +128,7 @@ func jsonID(raw json.RawMessage) string {
 func (r *row) setJSONTurns(fields map[string]json.RawMessage) {
 	var turns []Turn
 	var text string
+	before := len(r.problems)
 	hasTurns, hasText := r.decode(fields, fieldTurns, &turns), r.decode(fields, fieldDialogue, &text)
 	switch {
 	case hasTurns && hasText:
@@ -136,6 +137,8 @@ func (r *row) setJSONTurns(fields map[string]json.RawMessage) {
 		r.setTurns(turns)
 	case hasText:
 		r.setText(text)
+	case len(r.problems) == before: // neither is there
+		r.checkTurns()
 	}
 }
 

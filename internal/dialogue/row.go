@@ -68,32 +68,40 @@ func (r *row) setText(text string) {
 	if parsed.continuation > 0 {
 		r.note(Continuation, "%d lines without a speaker were joined to the turn before them", parsed.continuation)
 	}
-	if parsed.opening {
-		r.placeOpening()
+	if !parsed.opening || r.placeOpening() {
+		r.checkTurns()
 	}
 }
 
 // placeOpening finds a speaker for the turn before the first label. MentalManip
 // has rows that begin with a bare ":". Nothing is spoken in such a turn, so it
 // can go to the first named speaker, which keeps the number of turns and adds no
-// speaker. Words are another matter: whose voice they need can't be known.
-func (r *row) placeOpening() {
+// speaker. Words are another matter: whose voice they need can't be known, and
+// placeOpening returns false.
+func (r *row) placeOpening() bool {
 	opening := &r.dialogue.Turns[0]
 	switch {
 	case len(r.dialogue.Turns) == 1:
 		r.dialogue.Turns = nil
 		r.fatal(NoTurns, "no line begins with a speaker such as \"Person1: \"")
+		return false
 	case Wordless(opening.Text):
 		opening.Speaker = r.dialogue.Turns[1].Speaker
 		r.note(NoSpeaker, "the dialogue begins with %s and no speaker; kept as a turn without words of %s",
 			quote(opening.Text), opening.Speaker)
+		return true
 	default:
 		r.fatal(NoSpeaker, "the dialogue begins with words of no speaker: %s", quote(opening.Text))
+		return false
 	}
 }
 
 // setTurns takes turns that are apart already.
 func (r *row) setTurns(turns []Turn) {
+	if len(turns) > MaxTurns {
+		r.fatal(TooLarge, "the dialogue has %d turns; at most %d are allowed", len(turns), MaxTurns)
+		return
+	}
 	breaks := 0
 	for i, t := range turns {
 		speaker := strings.TrimSpace(r.clean(string(t.Speaker)))
@@ -114,10 +122,34 @@ func (r *row) setTurns(turns []Turn) {
 	if breaks > 0 {
 		r.note(Continuation, "%d turns had line breaks; each became a space", breaks)
 	}
+	r.checkTurns()
+}
+
+// checkTurns applies the rules that need all turns.
+func (r *row) checkTurns() {
+	turns := r.dialogue.Turns
+	size := 0
+	for _, t := range turns {
+		size += len(t.Speaker) + len(t.Text)
+	}
+	switch {
+	case len(turns) == 0:
+		r.fatal(NoTurns, "the dialogue has no turns")
+	case len(turns) > MaxTurns:
+		r.fatal(TooLarge, "the dialogue has %d turns; at most %d are allowed", len(turns), MaxTurns)
+	case size > MaxDialogueBytes:
+		r.fatal(TooLarge, "the dialogue has %d bytes; at most %d are allowed", size, MaxDialogueBytes)
+	case r.dialogue.wordless():
+		r.fatal(NoWords, "no turn has a word: there is nothing to speak")
+	}
 }
 
 // setTactics keeps each known tactic once, in the order written.
 func (r *row) setTactics(names []string) {
+	if len(names) > MaxTactics {
+		r.fatal(TooLarge, "more than %d tactics are named", MaxTactics)
+		return
+	}
 	for _, name := range names {
 		if strings.TrimSpace(name) == "" {
 			continue
@@ -135,24 +167,9 @@ func (r *row) setTactics(names []string) {
 	}
 }
 
-// finish applies the rules that need the whole row.
+// finish adds what only the whole row shows.
 func (r *row) finish() {
 	d := r.dialogue
-	size := 0
-	for _, t := range d.Turns {
-		size += len(t.Speaker) + len(t.Text)
-	}
-	switch {
-	case r.unusable():
-	case len(d.Turns) == 0:
-		r.fatal(NoTurns, "the dialogue has no turns")
-	case len(d.Turns) > MaxTurns:
-		r.fatal(TooLarge, "the dialogue has %d turns; at most %d are allowed", len(d.Turns), MaxTurns)
-	case size > MaxDialogueBytes:
-		r.fatal(TooLarge, "the dialogue has %d bytes; at most %d are allowed", size, MaxDialogueBytes)
-	case d.wordless():
-		r.fatal(NoWords, "no turn has a word: there is nothing to speak")
-	}
 	if d.Truth == No && len(d.Tactics) > 0 {
 		r.note(TacticOnNo, "not manipulative, yet it names %s", d.Tactics[0])
 	}

@@ -26,7 +26,7 @@ const (
 	BadSpeaker  Kind = "bad_speaker"  // a label that is too long or holds a colon
 	NoTurns     Kind = "no_turns"     // no turn at all
 	NoWords     Kind = "no_words"     // turns, but nothing to speak
-	TooLarge    Kind = "too_large"    // beyond MaxDialogueBytes or MaxTurns
+	TooLarge    Kind = "too_large"    // beyond MaxDialogueBytes, MaxTurns or MaxTactics
 )
 
 // NoSpeaker is text before the first speaker: a row can be used if it has no
