@@ -99,6 +99,9 @@ func (c *composer) load(turn TurnSource) error {
 
 // decode returns a turn's audio at the rate of the clip and what the decoder repaired.
 func (c *composer) decode(turn TurnSource) (PCM, []string, error) {
+	if turn.Open == nil {
+		return PCM{}, nil, errors.New("has words but no audio to open")
+	}
 	in, err := turn.Open()
 	if err != nil {
 		return PCM{}, nil, fmt.Errorf("open: %w", err)

@@ -211,6 +211,17 @@ func TestComposeHoldsTheCeiling(t *testing.T) {
 	if got := Measure(decoded(t, data)).TruePeak; got > -1 {
 		t.Errorf("true peak %.2f dBTP at -10 LUFS (timeline %.2f)", got, timeline.TruePeak)
 	}
+	t.Run("by ffmpeg", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "loud.wav")
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		lufs, peak := ffmpegLevel(t, path)
+		t.Logf("%.2f LUFS, %.2f dBTP", lufs, peak)
+		if peak > -1 {
+			t.Errorf("true peak %.2f dBTP at -10 LUFS", peak)
+		}
+	})
 }
 
 func TestComposeRefuses(t *testing.T) {
@@ -231,6 +242,7 @@ func TestComposeRefuses(t *testing.T) {
 		{"no bytes", []TurnSource{source(4, "b", nil)}, DefaultComposeOptions(), []string{"turn 4", "no bytes"}},
 		{"an error saved as audio", []TurnSource{source(5, "b", []byte(`{"detail":"too many requests"}`))}, DefaultComposeOptions(), []string{"turn 5", "text that begins"}},
 		{"unreadable", []TurnSource{broken}, DefaultComposeOptions(), []string{"turn 7", "gone"}},
+		{"no source", []TurnSource{{Turn: 8, Speaker: "a"}}, DefaultComposeOptions(), []string{"turn 8", "no audio to open"}},
 		{"only silence", []TurnSource{source(0, "a", silence), {Turn: 1, Silent: true}}, DefaultComposeOptions(), []string{"audible"}},
 		{"bad options", []TurnSource{source(0, "a", good)}, bad, []string{"speaker, turn, clip, none", "gap_seconds"}},
 	} {
