@@ -91,7 +91,7 @@ func awaitHTTP(ctx context.Context, url string) error {
 func awaitNamespace(ctx context.Context, addr, name string, retention time.Duration) error {
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
-		return fmt.Errorf("Temporal at %s: %w", addr, err)
+		return fmt.Errorf("connect to Temporal at %s: %w", addr, err)
 	}
 	defer conn.Close()
 	client := workflowservice.NewWorkflowServiceClient(conn)

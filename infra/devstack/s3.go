@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ type s3Server struct {
 	proc  *os.Process
 	done  chan struct{} // closed when the child has ended
 	log   string
+	mark  int64 // where in the log this server's own lines begin
 }
 
 // startS3 starts this program again as an S3 server on listen, with its state
@@ -59,7 +59,11 @@ func startS3(d dataDir, s settings, listen netip.AddrPort) (*s3Server, error) {
 		return nil, fmt.Errorf("start the S3 server: %w", err)
 	}
 
-	server := &s3Server{stdin: stdin, done: make(chan struct{}), log: d.s3Log()}
+	info, err := logFile.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("start the S3 server: %w", err)
+	}
+	server := &s3Server{stdin: stdin, done: make(chan struct{}), log: d.s3Log(), mark: info.Size()}
 	started := make(chan error)
 	go func() {
 		// The kernel sends Pdeathsig when the thread that started the child
@@ -98,11 +102,9 @@ func (s *s3Server) stop(grace time.Duration) {
 // fault says why the server ended on its own: the last line it logged.
 func (s *s3Server) fault() error {
 	reason := "no reason given"
-	if b, err := os.ReadFile(s.log); err == nil {
-		lines := bytes.Split(bytes.TrimSpace(b), []byte("\n"))
-		if last := strings.TrimSpace(string(lines[len(lines)-1])); last != "" {
-			reason = last
-		}
+	if b, err := os.ReadFile(s.log); err == nil && int64(len(b)) > s.mark {
+		lines := strings.Split(strings.TrimSpace(string(b[s.mark:])), "\n")
+		reason = lines[len(lines)-1]
 	}
 	return fmt.Errorf("the S3 server ended: %s (see %s)", reason, s.log)
 }

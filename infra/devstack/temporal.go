@@ -45,7 +45,7 @@ func prepareDatabase(path string, s settings) (*config.SQL, error) {
 		err = createNamespace(store, s.namespace, s.retention)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("Temporal's database %s: %w; move the file away to start with an empty one", path, err)
+		return nil, fmt.Errorf("the Temporal database %s: %w; move the file away to start with an empty one", path, err)
 	}
 	return store, nil
 }
