@@ -204,6 +204,30 @@ func TestConflictIsRetried(t *testing.T) {
 	}
 }
 
+// A key that was taken and is free again is tried again, with the whole body.
+func TestDeletedBetween(t *testing.T) {
+	var bodies []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodHead:
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			body, _ := io.ReadAll(r.Body)
+			if bodies = append(bodies, string(body)); len(bodies) == 1 {
+				refuse(http.StatusPreconditionFailed, "PreconditionFailed", "")(w, r)
+			}
+		}
+	}))
+	defer server.Close()
+	body := strings.NewReader("hello")
+	if _, err := newStore(t, server.URL).Put(t.Context(), "k", body, objectstore.PutOptions{IfAbsent: true}); err != nil {
+		t.Fatal(err)
+	}
+	if len(bodies) != 2 || bodies[0] != "hello" || bodies[1] != "hello" {
+		t.Errorf("sent %q", bodies)
+	}
+}
+
 func TestCancelledCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

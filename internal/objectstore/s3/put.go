@@ -23,6 +23,9 @@ const (
 	// maxPut is what S3 takes in one request. Multipart uploads aren't needed
 	// below it, and nothing can be left half uploaded.
 	maxPut = 5 << 30
+	// maxConditionalPuts bounds the puts of one key that others keep making and
+	// deleting.
+	maxConditionalPuts = 4
 )
 
 // Put writes body as one request; at most 5 GiB. Where it is retried inside,
@@ -39,6 +42,10 @@ func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, opts ob
 		return objectstore.Ref{}, fault.Permanentf(fmt.Sprintf("write object %q", key), "object_too_large",
 			"%d bytes are above the %d that one request may carry", ref.Size, int64(maxPut))
 	}
+	start, err := body.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return objectstore.Ref{}, fmt.Errorf("write object %q: find the body's position: %w", key, err)
+	}
 	input := &awss3.PutObjectInput{
 		Bucket:        &s.bucket,
 		Key:           &key,
@@ -52,44 +59,53 @@ func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, opts ob
 	if opts.IfAbsent {
 		input.IfNoneMatch = aws.String("*")
 	}
-	_, err = s.client.PutObject(ctx, input)
-	switch {
-	case err == nil:
-		return ref, nil
-	case opts.IfAbsent && statusOf(err) == http.StatusPreconditionFailed:
-		return s.settle(ctx, ref)
-	default:
-		return objectstore.Ref{}, s.objectFault(ctx, "write", key, err)
-	}
-}
-
-// settle decides a conditional put that was answered with 412. Either the key
-// was taken, or the request is a retry whose first try got through though its
-// reply did not: the content tells.
-func (s *Store) settle(ctx context.Context, ours objectstore.Ref) (objectstore.Ref, error) {
-	theirs, err := s.Stat(ctx, ours.Key)
-	switch {
-	case errors.Is(err, objectstore.ErrNotFound): // deleted in between
-		return objectstore.Ref{}, &fault.Error{
-			Kind: fault.Transient,
-			Op:   fmt.Sprintf("write object %q", ours.Key),
-			Code: "object_gone",
-			Err:  errors.New("the key was taken and is free again"),
+	for range maxConditionalPuts {
+		_, err = s.client.PutObject(ctx, input)
+		if err == nil {
+			return ref, nil
 		}
-	case err != nil:
-		return objectstore.Ref{}, err
-	case theirs.SHA256 == "" && theirs.Size == ours.Size:
-		if theirs.SHA256, err = s.hash(ctx, theirs); err != nil {
+		if !opts.IfAbsent || statusOf(err) != http.StatusPreconditionFailed {
+			return objectstore.Ref{}, s.objectFault(ctx, "write", key, err)
+		}
+		// Either the key was taken, or this is a retry whose first try got
+		// through though its reply did not: the content tells.
+		same, err := s.holds(ctx, ref)
+		switch {
+		case err == nil && same:
+			return ref, nil
+		case err == nil:
+			return objectstore.Ref{}, objectstore.Exists(key)
+		case !errors.Is(err, objectstore.ErrNotFound):
 			return objectstore.Ref{}, err
 		}
+		// Deleted in between: the key is free again.
+		if _, err := body.Seek(start, io.SeekStart); err != nil {
+			return objectstore.Ref{}, fmt.Errorf("write object %q: rewind the body: %w", key, err)
+		}
 	}
-	if theirs != ours {
-		return objectstore.Ref{}, objectstore.Exists(ours.Key)
+	return objectstore.Ref{}, &fault.Error{
+		Kind: fault.Transient,
+		Op:   fmt.Sprintf("write object %q", key),
+		Code: "object_contended",
+		Err:  fmt.Errorf("others made and deleted it %d times", maxConditionalPuts),
 	}
-	return ours, nil
 }
 
-// hash reads an object that another tool wrote, without the hash in its metadata.
+// holds reports whether the object under ours.Key has the content of ours.
+func (s *Store) holds(ctx context.Context, ours objectstore.Ref) (bool, error) {
+	theirs, err := s.Stat(ctx, ours.Key)
+	if err != nil {
+		return false, err
+	}
+	if theirs.SHA256 == "" && theirs.Size == ours.Size { // another tool wrote it
+		if theirs.SHA256, err = s.hash(ctx, theirs); err != nil {
+			return false, err
+		}
+	}
+	return theirs == ours, nil
+}
+
+// hash reads an object that has no hash in its metadata.
 func (s *Store) hash(ctx context.Context, ref objectstore.Ref) (string, error) {
 	body, err := s.Open(ctx, ref)
 	if err != nil {
