@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -177,10 +176,9 @@ func generations(ctx context.Context, store Store, key string) ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("claim %q: %w", key, err)
 		}
-		name := strings.TrimPrefix(entry.Key, prefix)
-		n, err := strconv.Atoi(name)
-		if err != nil || path.Base(claimKey(key, n)) != name {
-			continue // below a longer key's claim
+		n, err := strconv.Atoi(strings.TrimPrefix(entry.Key, prefix))
+		if err != nil {
+			continue // the claim of a longer key
 		}
 		found = append(found, n)
 	}
