@@ -13,8 +13,8 @@ import (
 
 const (
 	startTimeout = 60 * time.Second
-	// Together below the 10 s within which devstack stops.
-	temporalStopGrace = 6 * time.Second
+	// Together well below the 10 s within which devstack stops, on a busy machine too.
+	temporalStopGrace = 4 * time.Second
 	s3StopGrace       = 2 * time.Second
 )
 
