@@ -76,7 +76,7 @@ const (
 // MaxClaim.
 //
 // How it works, with nothing but If-None-Match (If-Match on a put is not
-// honoured everywhere): generation n of a claim is the object
+// honoured everywhere, and the port needs no ETags so): generation n of a claim is the object
 // claims/<key>/<n>, written only if absent, and the newest generation is the
 // claim. Taking over means writing the next one. Release overwrites one's own
 // object instead of deleting it, so that the newest generation is never deleted
