@@ -54,8 +54,8 @@ func New(model *Model, name string) (detect.Detector, error) {
 		base.judge = model.judgeProsody
 		base.method = "34 prosodic features, logistic regression, class-balanced; tactics by prior"
 	case Majority:
-		base.judge, base.greedy = model.judgePrior, true
-		base.method = "training prior, never sampled; tactics by prior"
+		base.judge = model.judgePrior
+		base.method = "the training part's more frequent truth; tactics by prior"
 	default:
 		return nil, fmt.Errorf("unknown baseline detector %q: valid are %s", name, strings.Join(Names(), ", "))
 	}
@@ -74,7 +74,6 @@ type judgement struct {
 type detector struct {
 	name, method, hash string
 	needsTranscript    bool
-	greedy             bool // the vote is the more probable answer, whatever the sampling
 	model              *Model
 	judge              func(context.Context, detect.Item) (judgement, error)
 }
@@ -136,12 +135,8 @@ func (d *detector) Decide(ctx context.Context, item detect.Item, pass detect.Pas
 	if err != nil {
 		return detect.Decision{}, err
 	}
-	sampling := pass.Sampling
-	if d.greedy {
-		sampling.Temperature = 0
-	}
 	decision := detect.Decision{
-		Vote:   detect.Draw(j.PYes, sampling, pass.Seed),
+		Vote:   detect.Draw(j.PYes, pass.Sampling, pass.Seed),
 		Method: vote.Constrained,
 		PYes:   j.PYes,
 	}

@@ -75,10 +75,14 @@ func (m *Model) judgeProsody(ctx context.Context, item detect.Item) (judgement, 
 	return m.withPrior(judge(model.YesNo.logOdds(model.standard(prosody.Features(clip))), model.Platt)), nil
 }
 
-// judgePrior doesn't look at the item.
+// judgePrior doesn't look at the item. It is certain of the more frequent truth,
+// NO when both are equally frequent; the calibrated probability is YES's share.
 func (m *Model) judgePrior(context.Context, detect.Item) (judgement, error) {
-	p := observed(m.data.YesShare)
-	return m.withPrior(judgement{PYes: p, Calibrated: p}), nil
+	j := judgement{PYes: observed(0), Calibrated: observed(m.data.YesShare)}
+	if m.data.YesShare > 0.5 {
+		j.PYes = observed(1)
+	}
+	return m.withPrior(j), nil
 }
 
 func judge(logOdds float64, p platt) judgement {

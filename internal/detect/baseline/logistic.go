@@ -46,6 +46,15 @@ func balance(yes []bool) []float64 {
 	return weights
 }
 
+// hard returns truths as targets.
+func hard(yes []bool) []float64 {
+	targets := make([]float64, len(yes))
+	for i, y := range yes {
+		targets[i] = float64(class(y))
+	}
+	return targets
+}
+
 func class(yes bool) int {
 	if yes {
 		return 1
@@ -57,7 +66,7 @@ func class(yes bool) int {
 // loss (C = 1); the bias is not penalised. Its point is the weights, then the bias.
 type regression struct {
 	x       [][]feature
-	yes     []bool
+	target  []float64 // the probability of YES that each example should have
 	weights []float64 // of the examples
 	dims    int
 }
@@ -71,10 +80,7 @@ func (r regression) loss(w, p []float64) float64 {
 	for i, x := range r.x {
 		z := linear{w[r.dims], w[:r.dims]}.logOdds(x)
 		p[i] = sigmoid(z)
-		if r.yes[i] {
-			z = -z
-		}
-		sum += r.weights[i] * (max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))))
+		sum += r.weights[i] * (max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - r.target[i]*z)
 	}
 	return sum
 }
@@ -93,7 +99,7 @@ func (r regression) back(scale func(int) float64, out []float64) {
 func (r regression) gradient(w, p []float64) []float64 {
 	g := make([]float64, r.dims+1)
 	copy(g, w[:r.dims])
-	r.back(func(i int) float64 { return r.weights[i] * (p[i] - float64(class(r.yes[i]))) }, g)
+	r.back(func(i int) float64 { return r.weights[i] * (p[i] - r.target[i]) }, g)
 	return g
 }
 

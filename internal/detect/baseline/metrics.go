@@ -86,7 +86,9 @@ func (p platt) probability(logOdds float64) float64 { return sigmoid(p.Slope*log
 // fewer the score is left as it is.
 const minCalibration = 5
 
-// calibrate fits Platt's sigmoid with his smoothed targets.
+// calibrate fits Platt's sigmoid with his smoothed targets, the slope penalised
+// as all weights are: with little to go by the probability stays near the share
+// of YES.
 func calibrate(logOdds []float64, yes []bool) platt {
 	n := [2]float64{}
 	for _, y := range yes {
@@ -95,28 +97,15 @@ func calibrate(logOdds []float64, yes []bool) platt {
 	if n[0] < minCalibration || n[1] < minCalibration {
 		return platt{Slope: 1}
 	}
-	target := [2]float64{1 / (n[0] + 2), (n[1] + 1) / (n[1] + 2)}
-	a, b := 1.0, 0.0
-	for range 100 {
-		var ga, gb, haa, hab, hbb float64
-		for i, z := range logOdds {
-			p := sigmoid(a*z + b)
-			gap, curve := p-target[class(yes[i])], p*(1-p)
-			ga, gb = ga+gap*z, gb+gap
-			haa, hab, hbb = haa+curve*z*z, hab+curve*z, hbb+curve
-		}
-		haa, hbb = haa+1e-9, hbb+1e-9
-		det := haa*hbb - hab*hab
-		da, db := (hbb*ga-hab*gb)/det, (haa*gb-hab*ga)/det
-		a, b = a-da, b-db
-		if math.Abs(da)+math.Abs(db) < 1e-10 {
-			break
-		}
+	smoothed := [2]float64{1 / (n[0] + 2), (n[1] + 1) / (n[1] + 2)}
+	r := regression{dims: 1}
+	for i, z := range logOdds {
+		r.x = append(r.x, []feature{{0, z}})
+		r.target = append(r.target, smoothed[class(yes[i])])
+		r.weights = append(r.weights, 1)
 	}
-	if math.IsNaN(a) || math.IsInf(a, 0) || math.IsNaN(b) || math.IsInf(b, 0) {
-		return platt{Slope: 1}
-	}
-	return platt{Slope: round(a), Offset: round(b)}
+	l := r.fit()
+	return platt{Slope: round(l.Weights[0]), Offset: round(l.Bias)}
 }
 
 func ratio(a, b float64) float64 {

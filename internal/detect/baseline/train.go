@@ -136,7 +136,7 @@ func (e *examples) add(x []feature, yes bool) {
 
 // balanced fits a class-balanced classifier and calibrates it.
 func balanced(train, valid examples, dims int) (linear, platt) {
-	l := regression{x: train.x, yes: train.yes, weights: balance(train.yes), dims: dims}.fit().rounded()
+	l := regression{x: train.x, target: hard(train.yes), weights: balance(train.yes), dims: dims}.fit().rounded()
 	var logOdds []float64
 	for _, x := range valid.x {
 		logOdds = append(logOdds, l.logOdds(x))
@@ -187,7 +187,7 @@ func trainTactic(option tactic.Tactic, x [][]feature, shown [][]tactic.Tactic, d
 	if n < minTactics || len(x)-n < minTactics {
 		return nil
 	}
-	l := regression{x: x, yes: yes, weights: even, dims: dims}.fit().rounded()
+	l := regression{x: x, target: hard(yes), weights: even, dims: dims}.fit().rounded()
 	for i, w := range l.Weights { // thousandths: these are most of the file
 		l.Weights[i] = math.Round(w*1000) / 1000
 	}
@@ -258,7 +258,7 @@ func trainProsody(parts split, clips clipFeatures) (*soundModel, error) {
 			squares += (v[i] - mean) * (v[i] - mean)
 		}
 		model.Mean[i], model.Deviation[i] = round(mean), round(math.Sqrt(squares/float64(len(values))))
-		if model.Deviation[i] < 1e-9 { // the same everywhere: it can't tell anything
+		if model.Deviation[i] < 1e-6 { // the same everywhere: it can't tell anything
 			model.Deviation[i] = 1
 		}
 	}
