@@ -153,10 +153,9 @@ func EnginesKey(evaluation string) string { return Prefix(evaluation) + "engines
 // SeenKey is where what its detector has seen lies.
 func SeenKey(evaluation string) string { return Prefix(evaluation) + "seen.json" }
 
-// ChunkKey is where one chunk's items lie.
-func ChunkKey(evaluation string, chunk int) string {
-	return fmt.Sprintf("%schunks/%05d.json", Prefix(evaluation), chunk)
-}
+// ChunkKey is where a chunk with that hash lies. Chunks are content-addressed,
+// so that two starters with one id can't write into each other's.
+func ChunkKey(sha256 string) string { return "chunks/" + sha256 + ".json" }
 
 // RecordsPrefix is where the records of one chunk's dialogues lie.
 func RecordsPrefix(evaluation string, chunk int) string {

@@ -86,10 +86,9 @@ func DefaultQuality() Quality { return Quality{MaxWER: 0.5, MaxF0Semitones: 6} }
 
 // Limits bound how much is in flight at once, and how large a chunk is.
 type Limits struct {
-	ChunkSize   int `json:"chunk_size"`   // dialogues a chunk
-	Chunks      int `json:"chunks"`       // chunks at once
-	Dialogues   int `json:"dialogues"`    // dialogues at once in a chunk
-	MaxFailures int `json:"max_failures"` // stop admitting after this many failures; 0 is no limit
+	ChunkSize int `json:"chunk_size"` // dialogues a chunk
+	Chunks    int `json:"chunks"`     // chunks at once
+	Dialogues int `json:"dialogues"`  // dialogues at once in a chunk
 }
 
 // DefaultLimits keep a history short and a namespace far below its limits of

@@ -1,0 +1,46 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/objectstore"
+)
+
+// toTemporal turns an error into what Temporal needs to know of it: its type,
+// whether to retry, and when. It is the only place that does.
+func toTemporal(err error) error {
+	if err == nil {
+		return nil
+	}
+	// Cancellation must reach the server as itself.
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	var claimed *objectstore.ClaimedError
+	if errors.As(err, &claimed) {
+		return temporal.NewApplicationErrorWithOptions(err.Error(), "claimed", temporal.ApplicationErrorOptions{
+			NextRetryDelay: claimedDelay,
+			Category:       temporal.ApplicationErrorCategoryBenign,
+		})
+	}
+	options := temporal.ApplicationErrorOptions{}
+	code := "internal"
+	var f *fault.Error
+	if errors.As(err, &f) {
+		if f.Code != "" {
+			code = f.Code
+		}
+		options.NonRetryable = f.Kind == fault.Permanent
+		options.NextRetryDelay = f.RetryAfter
+	}
+	return temporal.NewApplicationErrorWithOptions(err.Error(), code, options)
+}
+
+// badInput is the permanent fault of an input that can't be worked on.
+func badInput(op string, err error) error {
+	return &fault.Error{Kind: fault.Permanent, Op: op, Code: "bad_input", Err: err}
+}

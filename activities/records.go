@@ -1,0 +1,151 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/speechmanip/speechmanip/internal/audio"
+	"github.com/speechmanip/speechmanip/internal/detect"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/recognize"
+	"github.com/speechmanip/speechmanip/internal/speech"
+	"github.com/speechmanip/speechmanip/internal/vote"
+)
+
+// Records writes down what an evaluation is and finds out.
+type Records struct {
+	Library *Library
+}
+
+// SaveEngines stores who speaks, listens and judges.
+func (r *Records) SaveEngines(ctx context.Context, id string, engines evaluation.Engines) (objectstore.Ref, error) {
+	ref, err := objectstore.PutJSON(ctx, r.Library.Archive.Store, evaluation.EnginesKey(id), engines, objectstore.PutOptions{})
+	return ref, toTemporal(err)
+}
+
+// RecordTask is a dialogue's end: refs to what was found, or the failure.
+type RecordTask struct {
+	Task       evaluation.Task     `json:"task"`
+	Failure    *evaluation.Failure `json:"failure,omitempty"`
+	Clip       objectstore.Ref     `json:"clip,omitzero"`
+	Timeline   objectstore.Ref     `json:"timeline,omitzero"`
+	Transcript objectstore.Ref     `json:"transcript,omitzero"`
+	Quality    objectstore.Ref     `json:"quality,omitzero"`
+	Passes     []objectstore.Ref   `json:"passes,omitempty"`
+	Verdict    vote.Outcome        `json:"verdict,omitzero"`
+	Tactic     *vote.TacticOutcome `json:"tactic,omitempty"`
+	Tactics    objectstore.Ref     `json:"tactics,omitzero"`
+	Quotes     []objectstore.Ref   `json:"quotes,omitempty"` // one an attempt, the last one counts
+	Usage      evaluation.Usage    `json:"usage"`
+}
+
+// SaveRecord gathers everything about a dialogue into its record.
+func (r *Records) SaveRecord(ctx context.Context, task RecordTask) (objectstore.Ref, error) {
+	ref, err := r.save(ctx, task)
+	return ref, toTemporal(err)
+}
+
+func (r *Records) save(ctx context.Context, task RecordTask) (objectstore.Ref, error) {
+	job, err := r.Library.Open(ctx, task.Task)
+	if err != nil {
+		return objectstore.Ref{}, err
+	}
+	record := evaluation.Record{
+		Evaluation: task.Task.Evaluation,
+		ID:         job.Dialogue.ID,
+		Truth:      job.Dialogue.Truth,
+		Tactics:    job.Dialogue.Tactics,
+		TextHash:   job.Dialogue.TextHash(),
+		Turns:      len(job.Dialogue.Turns),
+		Failure:    task.Failure,
+		Clip:       task.Clip,
+		Timeline:   task.Timeline,
+		Transcript: task.Transcript,
+		Verdict:    task.Verdict,
+		Tactic:     task.Tactic,
+		Usage:      task.Usage,
+	}
+	for _, t := range job.Dialogue.Turns {
+		if !speech.HasWords(speech.Normalize(t.Text)) {
+			record.Wordless++
+		}
+	}
+	if !task.Timeline.IsZero() {
+		plan, err := job.script()
+		if err != nil {
+			return objectstore.Ref{}, err
+		}
+		record.Casting = plan.casting
+	}
+	if err := r.gather(ctx, task, job.Spec.Rules, &record); err != nil {
+		return objectstore.Ref{}, err
+	}
+	return r.Library.Archive.PutRecord(ctx, task.Task.Chunk, record)
+}
+
+// gather reads what the record shows of the stored objects.
+func (r *Records) gather(ctx context.Context, task RecordTask, rules vote.Rules, record *evaluation.Record) error {
+	store := r.Library.Archive.Store
+	if !task.Timeline.IsZero() {
+		timeline, err := objectstore.GetJSON[audio.Timeline](ctx, store, task.Timeline)
+		if err != nil {
+			return err
+		}
+		record.ClipSeconds = timeline.Seconds
+	} else if !task.Transcript.IsZero() {
+		transcript, err := objectstore.GetJSON[recognize.Transcript](ctx, store, task.Transcript)
+		if err != nil {
+			return err
+		}
+		record.ClipSeconds = transcript.Length
+	}
+	if !task.Quality.IsZero() {
+		quality, err := objectstore.GetJSON[evaluation.ClipQuality](ctx, store, task.Quality)
+		if err != nil {
+			return err
+		}
+		record.Quality = &quality
+	}
+	for _, ref := range task.Passes {
+		pass, err := objectstore.GetJSON[evaluation.StoredPass](ctx, store, ref)
+		if err != nil {
+			return err
+		}
+		record.Passes = append(record.Passes, evaluation.PassRecord{Pass: pass.Pass, Seed: pass.Seed, PYes: pass.Decision.PYes, Ref: ref})
+	}
+	if !task.Tactics.IsZero() {
+		tactics, err := objectstore.GetJSON[evaluation.StoredTactics](ctx, store, task.Tactics)
+		if err != nil {
+			return err
+		}
+		record.Scores = &tactics.Scores
+	}
+	if attempts := len(task.Quotes); attempts > 0 {
+		quote, err := objectstore.GetJSON[evaluation.StoredQuote](ctx, store, task.Quotes[attempts-1])
+		if err != nil {
+			return err
+		}
+		record.Evidence = evidence(quote.Evidence, attempts, rules)
+	}
+	return nil
+}
+
+func evidence(e detect.Evidence, attempts int, rules vote.Rules) *evaluation.EvidenceRecord {
+	return &evaluation.EvidenceRecord{Quote: vote.NormalizeQuote(e.Quote, rules), Start: e.Start, End: e.End, Attempts: attempts}
+}
+
+// CloseChunk gathers the records of a finished chunk into its shard.
+func (r *Records) CloseChunk(ctx context.Context, id string, chunk int) (objectstore.Ref, error) {
+	ref, err := r.Library.Archive.PutShard(ctx, id, chunk)
+	return ref, toTemporal(err)
+}
+
+// WriteReport builds the report from what is stored and stores it.
+func (r *Records) WriteReport(ctx context.Context, id string) (objectstore.Ref, error) {
+	built, err := r.Library.Archive.Report(ctx, id)
+	if err != nil {
+		return objectstore.Ref{}, toTemporal(err)
+	}
+	ref, err := r.Library.Archive.PutReport(ctx, id, built)
+	return ref, toTemporal(err)
+}

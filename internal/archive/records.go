@@ -1,0 +1,140 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/report"
+)
+
+// PutRecord stores what was found out about one dialogue. The first record of a
+// dialogue counts: a repeated attempt leaves it alone.
+func (a Archive) PutRecord(ctx context.Context, chunk int, r evaluation.Record) (objectstore.Ref, error) {
+	key := evaluation.RecordKey(r.Evaluation, chunk, r.ID)
+	ref, err := objectstore.PutJSON(ctx, a.Store, key, r, objectstore.PutOptions{IfAbsent: true})
+	if errors.Is(err, objectstore.ErrExists) {
+		return a.Store.Stat(ctx, key)
+	}
+	return ref, err
+}
+
+// PutShard gathers the records of a finished chunk into one object, so that
+// reading an evaluation takes one request a chunk.
+func (a Archive) PutShard(ctx context.Context, id string, chunk int) (objectstore.Ref, error) {
+	records, err := a.chunkRecords(ctx, id, chunk)
+	if err != nil {
+		return objectstore.Ref{}, err
+	}
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
+	for _, r := range records {
+		if err := encoder.Encode(r); err != nil {
+			return objectstore.Ref{}, err
+		}
+	}
+	return objectstore.PutBytes(ctx, a.Store, evaluation.ShardKey(id, chunk), lines.Bytes(),
+		objectstore.PutOptions{ContentType: "application/x-ndjson"})
+}
+
+// Records reads every record that an evaluation has so far: from the shards of
+// finished chunks, one by one for the others.
+func (a Archive) Records(ctx context.Context, m evaluation.Manifest) ([]evaluation.Record, error) {
+	var records []evaluation.Record
+	for chunk := range m.Chunks {
+		shard, err := a.shard(ctx, m.Spec.ID, chunk)
+		if errors.Is(err, objectstore.ErrNotFound) {
+			shard, err = a.chunkRecords(ctx, m.Spec.ID, chunk)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read records of chunk %d: %w", chunk, err)
+		}
+		records = append(records, shard...)
+	}
+	return records, nil
+}
+
+func (a Archive) shard(ctx context.Context, id string, chunk int) ([]evaluation.Record, error) {
+	data, err := objectstore.Bytes(ctx, a.Store, objectstore.Ref{Key: evaluation.ShardKey(id, chunk)})
+	if err != nil {
+		return nil, err
+	}
+	var records []evaluation.Record
+	for line := range bytes.Lines(data) {
+		var r evaluation.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, fmt.Errorf("%q: %w", evaluation.ShardKey(id, chunk), err)
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+func (a Archive) chunkRecords(ctx context.Context, id string, chunk int) ([]evaluation.Record, error) {
+	var records []evaluation.Record
+	for entry, err := range a.Store.List(ctx, evaluation.RecordsPrefix(id, chunk)) {
+		if err != nil {
+			return nil, err
+		}
+		r, err := objectstore.GetJSON[evaluation.Record](ctx, a.Store, objectstore.Ref{Key: entry.Key})
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+// CountRecords returns how many dialogues have a record so far, without reading
+// them.
+func (a Archive) CountRecords(ctx context.Context, id string) (int, error) {
+	count := 0
+	for _, err := range a.Store.List(ctx, evaluation.Prefix(id)+"records/") {
+		if err != nil {
+			return 0, err
+		}
+		count++
+	}
+	return count, nil
+}
+
+// Report builds the report from what is stored now.
+func (a Archive) Report(ctx context.Context, id string) (report.Report, error) {
+	m, _, err := a.Manifest(ctx, id)
+	if err != nil {
+		return report.Report{}, err
+	}
+	engines, seen, err := a.Engines(ctx, id)
+	if err != nil {
+		return report.Report{}, err
+	}
+	records, err := a.Records(ctx, m)
+	if err != nil {
+		return report.Report{}, err
+	}
+	return report.Build(report.Input{Manifest: m, Engines: engines, Seen: seen, Records: records})
+}
+
+// PutReport stores the report's files and returns the ref of its JSON form.
+func (a Archive) PutReport(ctx context.Context, id string, r report.Report) (objectstore.Ref, error) {
+	var first objectstore.Ref
+	for i, file := range report.Files() {
+		var body bytes.Buffer
+		if err := file.Write(&body, r); err != nil {
+			return first, fmt.Errorf("write %s: %w", file.Name, err)
+		}
+		ref, err := objectstore.PutBytes(ctx, a.Store, evaluation.ReportKey(id, file.Name), body.Bytes(),
+			objectstore.PutOptions{ContentType: file.ContentType})
+		if err != nil {
+			return first, err
+		}
+		if i == 0 {
+			first = ref
+		}
+	}
+	return first, nil
+}

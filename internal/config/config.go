@@ -1,0 +1,154 @@
+// Package config reads how starter and worker reach Temporal and the object
+// store, from the environment.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
+)
+
+// The variables. Temporal's own (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+// TEMPORAL_API_KEY, TEMPORAL_PROFILE, ...) are read by envconfig.
+const (
+	EnvEndpoint  = "SPEECHMANIP_S3_ENDPOINT"   // a URL, or "aws"; unset: the local dev stack
+	EnvRegion    = "SPEECHMANIP_S3_REGION"     // default us-east-1
+	EnvBucket    = "SPEECHMANIP_S3_BUCKET"     // default speechmanip
+	EnvAccessKey = "SPEECHMANIP_S3_ACCESS_KEY" // unset: the AWS credential chain
+	EnvSecretKey = "SPEECHMANIP_S3_SECRET_KEY"
+	EnvPathStyle = "SPEECHMANIP_S3_PATH_STYLE" // default: true unless the endpoint is aws
+	EnvChecksums = "SPEECHMANIP_S3_CHECKSUMS"  // when_supported (default) or when_required
+	EnvUI        = "SPEECHMANIP_UI"            // the Web UI's address, for the links that are printed
+	EnvLogFormat = "SPEECHMANIP_LOG_FORMAT"    // console (default) or json
+	EnvLogLevel  = "SPEECHMANIP_LOG_LEVEL"     // debug, info (default), warn, error
+	EnvDrain     = "SPEECHMANIP_DRAIN"         // how long a stopping worker lets calls finish; default 90s
+)
+
+// The dev stack's defaults, so that a newcomer configures nothing.
+const (
+	devEndpoint  = "http://127.0.0.1:7070"
+	devAccessKey = "devstack"
+	devSecretKey = "devstack-secret"
+	devUI        = "http://127.0.0.1:8233"
+	awsEndpoint  = "aws"
+)
+
+// Config is everything read from the environment.
+type Config struct {
+	Temporal client.Options
+	Store    s3.Config
+	UI       string // without a slash at its end
+	LogJSON  bool
+	LogLevel zapcore.Level
+	Drain    time.Duration
+}
+
+// Load reads the environment through lookup (os.LookupEnv). The error names
+// everything that is wrong, not only the first.
+func Load(lookup func(string) (string, bool)) (Config, error) {
+	env := reader{lookup: lookup}
+	cfg := Config{
+		UI:      env.text(EnvUI, devUI),
+		Drain:   env.duration(EnvDrain, 90*time.Second),
+		LogJSON: env.choice(EnvLogFormat, "console", "json") == "json",
+	}
+	cfg.Store = env.store()
+	if err := cfg.LogLevel.Set(env.text(EnvLogLevel, "info")); err != nil {
+		env.fail(EnvLogLevel, "use debug, info, warn or error")
+	}
+	if err := cfg.Store.Validate(); err != nil {
+		env.errs = append(env.errs, err)
+	}
+	var err error
+	cfg.Temporal, err = envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: environment(lookup)})
+	if err != nil {
+		env.errs = append(env.errs, fmt.Errorf("temporal configuration: %w", err))
+	}
+	if cfg.Temporal.HostPort == "" {
+		cfg.Temporal.HostPort = client.DefaultHostPort
+	}
+	if cfg.Temporal.Namespace == "" {
+		cfg.Temporal.Namespace = client.DefaultNamespace
+	}
+	return cfg, errors.Join(env.errs...)
+}
+
+type reader struct {
+	lookup func(string) (string, bool)
+	errs   []error
+}
+
+func (r *reader) fail(name, hint string) {
+	value, _ := r.lookup(name)
+	r.errs = append(r.errs, fmt.Errorf("%s=%q: %s", name, value, hint))
+}
+
+func (r *reader) text(name, fallback string) string {
+	if value, ok := r.lookup(name); ok && value != "" {
+		return value
+	}
+	return fallback
+}
+
+func (r *reader) choice(name, fallback string, others ...string) string {
+	value := r.text(name, fallback)
+	for _, valid := range append(others, fallback) {
+		if value == valid {
+			return value
+		}
+	}
+	r.fail(name, fmt.Sprintf("use %s", append([]string{fallback}, others...)))
+	return fallback
+}
+
+func (r *reader) duration(name string, fallback time.Duration) time.Duration {
+	text := r.text(name, fallback.String())
+	value, err := time.ParseDuration(text)
+	if err != nil || value < 0 {
+		r.fail(name, `use a duration such as "90s"`)
+	}
+	return value
+}
+
+func (r *reader) store() s3.Config {
+	endpoint := r.text(EnvEndpoint, devEndpoint)
+	cfg := s3.Config{
+		Endpoint:  endpoint,
+		Region:    r.text(EnvRegion, ""),
+		Bucket:    r.text(EnvBucket, "speechmanip"),
+		AccessKey: s3.Secret(r.text(EnvAccessKey, "")),
+		SecretKey: s3.Secret(r.text(EnvSecretKey, "")),
+		PathStyle: endpoint != awsEndpoint,
+		Checksums: r.choice(EnvChecksums, "when_supported", "when_required"),
+	}
+	if endpoint == devEndpoint && cfg.AccessKey == "" && cfg.SecretKey == "" {
+		cfg.AccessKey, cfg.SecretKey = devAccessKey, devSecretKey
+	}
+	if endpoint == awsEndpoint {
+		cfg.Endpoint = ""
+	}
+	if text := r.text(EnvPathStyle, ""); text != "" {
+		value, err := strconv.ParseBool(text)
+		if err != nil {
+			r.fail(EnvPathStyle, "use true or false")
+		}
+		cfg.PathStyle = value
+	}
+	return cfg
+}
+
+// environment lets envconfig read through the same lookup.
+type environment func(string) (string, bool)
+
+// Environ lists nothing: envconfig needs it for gRPC metadata variables only.
+func (environment) Environ() []string { return nil }
+
+// LookupEnv looks one variable up.
+func (e environment) LookupEnv(name string) (string, bool) { return e(name) }
