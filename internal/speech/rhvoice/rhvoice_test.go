@@ -68,8 +68,8 @@ func TestConformance(t *testing.T) {
 }
 
 // fake stands in for RHVoice where it is not installed. It answers as Debian's
-// 1.8.0 does: version "none", an unknown voice spoken in another one, no file
-// for text without words. Its audio is noise made of the arguments and the text.
+// 1.8.0 does: version "none", and an unknown voice spoken without complaint. Its
+// audio is noise made of the arguments and the text.
 func fake(t *testing.T) Options {
 	t.Helper()
 	dir := t.TempDir()
