@@ -40,9 +40,13 @@ func New(model *Model, name string) (detect.Detector, error) {
 		return nil, fmt.Errorf("detector %s: no model: train one with `starter baseline train`", name)
 	}
 	base := detector{name: name, model: model, hash: model.Hash()}
+	for _, t := range tactic.All() { // a prior is no evidence for any tactic
+		base.lowConfidence = append(base.lowConfidence, string(t))
+	}
 	switch name {
 	case Cascade:
 		base.judge, base.needsTranscript = model.judgeWords, true
+		base.lowConfidence = model.data.Words.LowConfidence
 		base.method = "TF-IDF logistic regression, class-balanced; tactics one-vs-rest"
 	case Duration:
 		base.judge = model.judgeLength
@@ -74,6 +78,7 @@ type judgement struct {
 type detector struct {
 	name, method, hash string
 	needsTranscript    bool
+	lowConfidence      []string // tactics
 	model              *Model
 	judge              func(context.Context, detect.Item) (judgement, error)
 }
@@ -156,7 +161,7 @@ func (d *detector) ScoreTactics(ctx context.Context, item detect.Item) (detect.T
 	if err != nil {
 		return detect.TacticScores{}, err
 	}
-	return detect.TacticScores{Masses: j.Tactics, Method: d.method, LowConfidence: lowConfidence()}, nil
+	return detect.TacticScores{Masses: j.Tactics, Method: d.method, LowConfidence: d.lowConfidence}, nil
 }
 
 // Quote returns the words that speak most for YES; empty for detectors that
@@ -165,10 +170,6 @@ func (d *detector) Quote(ctx context.Context, item detect.Item, _ detect.QuoteRe
 	j, err := d.judged(ctx, item)
 	return j.Evidence, err
 }
-
-// lowConfidence names the tactics that one-vs-rest classifiers on
-// MentalManip's words were never right about.
-func lowConfidence() []string { return []string{string(tactic.Servant), string(tactic.Victim)} }
 
 // observed turns a probability into a mass.
 func observed(p float64) vote.Mass {

@@ -101,30 +101,21 @@ func score(name string, judgements []judgement, yes []bool) DetectorResult {
 }
 
 func (m *Model) scoreTactics(test []dialogue.Dialogue, judgements []judgement) TacticResult {
-	all := tactic.All()
-	prior := 0
-	for i := range all {
-		if m.data.TacticShare[i] > m.data.TacticShare[prior] {
-			prior = i
-		}
-	}
-	result := TacticResult{Prior: all[prior]}
+	result := TacticResult{Prior: topTactic(m.data.TacticShare)}
 	priorHits := 0
 	for i, d := range test {
 		if d.Truth != dialogue.Yes || len(d.Tactics) == 0 {
 			continue
 		}
-		masses, top := judgements[i].Tactics, 0
-		for k := range all {
-			if masses[k].P > masses[top].P {
-				top = k
-			}
+		masses := make([]float64, len(judgements[i].Tactics))
+		for k, mass := range judgements[i].Tactics {
+			masses[k] = probability(mass)
 		}
 		result.N++
-		if slices.Contains(d.Tactics, all[top]) {
+		if slices.Contains(d.Tactics, topTactic(masses)) {
 			result.Hits++
 		}
-		if slices.Contains(d.Tactics, all[prior]) {
+		if slices.Contains(d.Tactics, result.Prior) {
 			priorHits++
 		}
 	}

@@ -3,6 +3,7 @@ package baseline
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/fault"
@@ -26,15 +27,33 @@ func (m *Model) judgeWords(ctx context.Context, item detect.Item) (judgement, er
 	model := m.data.Words
 	j := judge(model.YesNo.logOdds(x), model.Platt)
 	j.Evidence = strongest(segments, m.vocabulary.contributions(said, model.YesNo.Weights))
-	scores := make([]float64, len(tactic.Options()))
-	for i := range scores {
-		scores[i] = m.data.TacticShare[i]
-		if l := model.Tactics[i]; l != nil {
+	j.Tactics = distribution(model.tacticScores(x, m.data.TacticShare))
+	return j, nil
+}
+
+// tacticScores returns each option's own probability; an option without a
+// classifier has its share.
+func (w wordModel) tacticScores(x []feature, shares []float64) []float64 {
+	scores := slices.Clone(shares)
+	for i, l := range w.Tactics {
+		if l != nil {
 			scores[i] = sigmoid(l.logOdds(x))
 		}
 	}
-	j.Tactics = distribution(scores)
-	return j, nil
+	return scores
+}
+
+// topTactic returns the tactic with the highest score, None left out; the first
+// in inventory order among equals.
+func topTactic(scores []float64) tactic.Tactic {
+	all := tactic.All()
+	top := 0
+	for i := range all {
+		if scores[i] > scores[top] {
+			top = i
+		}
+	}
+	return all[top]
 }
 
 // judgeLength looks at how long the item is: the words of a text, or the words

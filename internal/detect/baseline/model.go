@@ -56,6 +56,9 @@ type wordModel struct {
 	YesNo   linear    `json:"yes_no"`
 	Platt   platt     `json:"platt"`
 	Tactics []*linear `json:"tactics"`
+
+	// LowConfidence names the tactics that were never right on the validation part.
+	LowConfidence []string `json:"low_confidence"`
 }
 
 type lengthModel struct {
@@ -180,10 +183,15 @@ func (d modelData) validate() error {
 	}
 	for i, l := range d.Words.Tactics {
 		if l == nil {
-			continue
+			continue // judged by its share
 		}
 		if err := checkClassifier(string(tactic.Options()[i]), *l, platt{}, terms); err != nil {
 			return err
+		}
+	}
+	for _, name := range d.Words.LowConfidence {
+		if _, err := tactic.Parse(name); err != nil {
+			return fmt.Errorf("low confidence: %w", err)
 		}
 	}
 	return nil

@@ -7,10 +7,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/detect/baseline"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
+	"github.com/speechmanip/speechmanip/internal/tactic"
 )
 
 // shared returns a path below the folder of shared data beside the repository,
@@ -97,6 +100,16 @@ func TestMentalManipReference(t *testing.T) {
 	near("majority AUC", majority.AUC, .5, 0)
 	if cascade.ECECalibrated > .08 || cascade.ECECalibrated >= cascade.ECEScore {
 		t.Errorf("calibration error %.3f after, %.3f before", cascade.ECECalibrated, cascade.ECEScore)
+	}
+	scores, err := newDetector(t, model, baseline.Cascade).ScoreTactics(t.Context(), items()[detect.Text])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("low confidence: %q", scores.LowConfidence)
+	for _, role := range []tactic.Tactic{tactic.Servant, tactic.Victim} {
+		if !slices.Contains(scores.LowConfidence, string(role)) {
+			t.Errorf("low confidence %q lacks %q", scores.LowConfidence, role)
+		}
 	}
 	if evaluation.Tactics.Top1 < .43 || evaluation.Tactics.Top1 <= evaluation.Tactics.PriorHit {
 		t.Errorf("tactics: %+v", evaluation.Tactics)

@@ -68,13 +68,14 @@ func train(ctx context.Context, opts TrainOptions) (*Model, split, clipFeatures,
 	if err != nil {
 		return nil, split{}, nil, err
 	}
+	shares := tacticShares(parts.train)
 	data := modelData{
 		Format:      format,
 		Dataset:     Dataset{Name: opts.DatasetName, SHA256: opts.DatasetSHA256},
 		Parts:       parts.counts(),
 		YesShare:    round(float64(counts[1]) / float64(len(parts.train))),
-		TacticShare: tacticShares(parts.train),
-		Words:       trainWords(parts),
+		TacticShare: shares,
+		Words:       trainWords(parts, shares),
 		Length:      trainLength(parts, pace),
 		Seen:        parts.seen(),
 	}
@@ -144,7 +145,7 @@ func balanced(train, valid examples, dims int) (linear, platt) {
 	return l, calibrate(logOdds, valid.yes)
 }
 
-func trainWords(parts split) wordModel {
+func trainWords(parts split, shares []float64) wordModel {
 	var documents [][]string
 	var yes []bool
 	for _, d := range parts.train {
@@ -169,6 +170,18 @@ func trainWords(parts split) wordModel {
 	model.YesNo, model.Platt = balanced(train, valid, len(v.terms))
 	for i, option := range tactic.Options() {
 		model.Tactics[i] = trainTactic(option, manipulative.x, shown, len(v.terms))
+	}
+	right := map[tactic.Tactic]bool{}
+	for i, d := range parts.valid {
+		if top := topTactic(model.tacticScores(valid.x[i], shares)); slices.Contains(d.Tactics, top) {
+			right[top] = true
+		}
+	}
+	model.LowConfidence = []string{}
+	for _, t := range tactic.All() {
+		if !right[t] {
+			model.LowConfidence = append(model.LowConfidence, string(t))
+		}
 	}
 	return model
 }
