@@ -117,6 +117,7 @@ type StoredResult struct {
 
 // RecognizeClip makes sure that the recogniser's words of a clip are stored.
 func (c *Clips) RecognizeClip(ctx context.Context, task ClipTask) (StoredResult, error) {
+	defer beating(ctx)()
 	result, err := c.recognize(ctx, task)
 	return result, toTemporal(err)
 }

@@ -19,6 +19,7 @@ const minVoiced = 0.15
 // MeasureClip makes sure that a clip's measurements against its text are
 // stored: the recogniser's word errors and every turn's pitch.
 func (c *Clips) MeasureClip(ctx context.Context, task ClipTask) (StoredResult, error) {
+	defer beating(ctx)()
 	result, err := c.measure(ctx, task)
 	return result, toTemporal(err)
 }

@@ -22,8 +22,8 @@ type ChunkInput struct {
 
 // ChunkProgress is what a chunk tells its evaluation.
 type ChunkProgress struct {
-	Index    int                 `json:"index"`
-	Progress evaluation.Progress `json:"progress"`
+	Index  int               `json:"index"`
+	Counts evaluation.Counts `json:"counts"`
 }
 
 // progressSignals is how often a chunk tells the evaluation how far it is: often
@@ -32,22 +32,22 @@ const progressSignals = 4
 
 // EvaluateChunk evaluates a chunk's dialogues, a bounded number at once, gathers
 // their records and returns the counts.
-func EvaluateChunk(ctx workflow.Context, in ChunkInput) (evaluation.Progress, error) {
+func EvaluateChunk(ctx workflow.Context, in ChunkInput) (evaluation.Counts, error) {
 	var chunk evaluation.Chunk
 	if err := workflow.ExecuteLocalActivity(localOptions(ctx, "load chunk"), (*activities.Planner)(nil).LoadChunk, in.Chunk).Get(ctx, &chunk); err != nil {
-		return evaluation.Progress{}, err
+		return evaluation.Counts{}, err
 	}
 	c := runningChunk{in: in, items: chunk.Items}
 	c.progress = evaluation.Progress{Stage: "evaluating", Total: len(chunk.Items)}
 	if err := workflow.SetQueryHandler(ctx, evaluation.QueryProgress, func() (evaluation.Progress, error) { return c.progress, nil }); err != nil {
-		return evaluation.Progress{}, err
+		return evaluation.Counts{}, err
 	}
 	if err := c.run(ctx); err != nil {
-		return c.progress, err
+		return c.progress.Counts, err
 	}
 	c.progress.Stage = "done"
 	err := workflow.ExecuteActivity(mainOptions(ctx, "gather records"), (*activities.Records)(nil).CloseChunk, in.Evaluation, in.Index).Get(ctx, nil)
-	return c.progress, err
+	return c.progress.Counts, err
 }
 
 type runningChunk struct {
@@ -118,5 +118,5 @@ func (c *runningChunk) report(ctx workflow.Context) {
 		return
 	}
 	// A lost signal costs a moment's display; the chunk's result has the counts.
-	workflow.SignalExternalWorkflow(ctx, parent.ID, "", evaluation.SignalProgress, ChunkProgress{Index: c.in.Index, Progress: c.progress})
+	workflow.SignalExternalWorkflow(ctx, parent.ID, "", evaluation.SignalProgress, ChunkProgress{Index: c.in.Index, Counts: c.progress.Counts})
 }

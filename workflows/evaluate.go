@@ -28,9 +28,9 @@ type EvaluateInput struct {
 	Attributes  map[string]string `json:"attributes,omitempty"` // search attributes of every workflow of the tree
 
 	// Carried over continue-as-new:
-	Engines  objectstore.Ref     `json:"engines,omitzero"`
-	Next     int                 `json:"next,omitempty"` // index of Chunks[0] among all chunks
-	Progress evaluation.Progress `json:"progress,omitzero"`
+	Engines  objectstore.Ref   `json:"engines,omitzero"`
+	Next     int               `json:"next,omitempty"` // index of Chunks[0] among all chunks
+	Finished evaluation.Counts `json:"finished,omitzero"`
 }
 
 // EvaluateResult is what an evaluation ends with.
@@ -47,8 +47,7 @@ const maxEvents = 1500
 // writes the report. It fails only when the engines can't be used: a dialogue
 // that fails is a named failure in the report.
 func Evaluate(ctx workflow.Context, in EvaluateInput) (EvaluateResult, error) {
-	e := evaluate{in: in, live: map[int]evaluation.Progress{}}
-	e.in.Progress.Total = in.Items
+	e := evaluate{in: in, live: map[int]evaluation.Counts{}}
 	if err := workflow.SetQueryHandler(ctx, evaluation.QueryProgress, func() (evaluation.Progress, error) { return e.progress(), nil }); err != nil {
 		return EvaluateResult{}, err
 	}
@@ -80,21 +79,22 @@ func Evaluate(ctx workflow.Context, in EvaluateInput) (EvaluateResult, error) {
 
 type evaluate struct {
 	in   EvaluateInput
-	live map[int]evaluation.Progress // of the chunks in flight, by index
+	live map[int]evaluation.Counts // of the chunks in flight, by index, as last signalled
+	at   string                    // the stage
 }
 
 // progress adds the chunks in flight to the finished ones.
 func (e *evaluate) progress() evaluation.Progress {
-	p := e.in.Progress
+	p := evaluation.Progress{Stage: e.at, Total: e.in.Items, Counts: e.in.Finished, Finished: e.in.Finished}
 	for _, index := range workflow.DeterministicKeys(e.live) {
-		p.Add(e.live[index])
-		p.Chunks = append(p.Chunks, evaluation.ChunkWorkflowID(e.in.Evaluation, index))
+		p.Counts.Add(e.live[index])
+		p.Live = append(p.Live, evaluation.ChunkWorkflowID(e.in.Evaluation, index))
 	}
 	return p
 }
 
 func (e *evaluate) stage(ctx workflow.Context, stage string) {
-	e.in.Progress.Stage = stage
+	e.at = stage
 	workflow.SetCurrentDetails(ctx, progressDetails(e.progress()))
 }
 
@@ -162,7 +162,7 @@ func historyIsLong(ctx workflow.Context) bool {
 func (e *evaluate) startChunk(ctx workflow.Context, selector workflow.Selector, failed *error) {
 	index, chunk := e.in.Next, e.in.Chunks[0]
 	e.in.Next, e.in.Chunks = index+1, e.in.Chunks[1:]
-	e.live[index] = evaluation.Progress{}
+	e.live[index] = evaluation.Counts{}
 	id := evaluation.ChunkWorkflowID(e.in.Evaluation, index)
 	options := childOptions(ctx, id, fmt.Sprintf("chunk %d of %s", index, e.in.Evaluation), searchAttributes(e.in.Attributes))
 	future := workflow.ExecuteChildWorkflow(options, EvaluateChunk, ChunkInput{
@@ -175,15 +175,12 @@ func (e *evaluate) startChunk(ctx workflow.Context, selector workflow.Selector, 
 		Attributes: e.in.Attributes,
 	})
 	selector.AddFuture(future, func(f workflow.Future) {
-		var counts evaluation.Progress
-		err := f.Get(ctx, &counts)
-		if err == nil {
-			e.in.Progress.Add(counts)
-		} else {
-			// Cancelled or terminated: its last signal is what is known of it.
-			e.in.Progress.Add(e.live[index])
+		var counts evaluation.Counts
+		if err := f.Get(ctx, &counts); err != nil {
+			counts = e.live[index] // cancelled or terminated: its last signal is what is known of it
 			*failed = err
 		}
+		e.in.Finished.Add(counts)
 		delete(e.live, index)
 	})
 }
@@ -194,7 +191,7 @@ func (e *evaluate) followProgress(ctx workflow.Context, selector workflow.Select
 		var signal ChunkProgress
 		c.Receive(ctx, &signal)
 		if _, live := e.live[signal.Index]; live {
-			e.live[signal.Index] = signal.Progress
+			e.live[signal.Index] = signal.Counts
 		}
 	})
 }

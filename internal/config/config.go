@@ -5,6 +5,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"time"
 
@@ -147,8 +148,8 @@ func (r *reader) store() s3.Config {
 // environment lets envconfig read through the same lookup.
 type environment func(string) (string, bool)
 
-// Environ lists nothing: envconfig needs it for gRPC metadata variables only.
-func (environment) Environ() []string { return nil }
+// Environ lists the process's own variables, for TEMPORAL_GRPC_META_*.
+func (environment) Environ() []string { return os.Environ() }
 
 // LookupEnv looks one variable up.
 func (e environment) LookupEnv(name string) (string, bool) { return e(name) }

@@ -139,3 +139,15 @@ func (l Limits) positive() func(yield func(string, int) bool) {
 func (d Dataset) Label() string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.Name, ".csv"), ".jsonl")
 }
+
+// Attributes are the values of the search attributes that all workflows of the
+// evaluation share. They carry no text from outside but encoded names.
+func (s Spec) Attributes() map[string]string {
+	return map[string]string{
+		AttributeEvaluation: s.ID,
+		AttributeDataset:    EncodeID(s.Dataset.Label()),
+		AttributeDetector:   EncodeID(s.Detection.Detector),
+		AttributeModel:      EncodeID(s.Detection.ModelName),
+		AttributeModality:   string(s.Detection.Modality),
+	}
+}

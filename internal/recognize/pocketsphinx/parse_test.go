@@ -60,7 +60,7 @@ func TestParseLines(t *testing.T) {
 		"no number within":   {line: "a(b) 0.1 0.2 0.9", text: "a(b)"},
 		"end before start":   {line: "hello 0.3 0.2 0.9", bad: true},
 		"days":               {line: "hello 0.3 1e9 0.9", bad: true},
-		"goes back":          {line: "a 5 6 1\nb 4 7 1", bad: true},
+		"goes back":          {line: "a 5 6 1\nb 4 7 1", text: "a"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,12 +89,10 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		last := 0.0
 		for _, w := range words {
-			if w.Text == "" || !(w.Start >= last && w.End >= w.Start && w.End <= maxSeconds) || !(w.Confidence >= 0 && w.Confidence <= 1) {
-				t.Errorf("word %+v after %v s", w, last)
+			if w.Text == "" || !(w.Start >= 0 && w.End >= w.Start && w.End <= maxSeconds) || !(w.Confidence >= 0 && w.Confidence <= 1) {
+				t.Errorf("word %+v", w)
 			}
-			last = w.Start
 		}
 	})
 }

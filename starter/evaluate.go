@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/workflows"
+)
+
+func (a *app) evaluateCommand() *cobra.Command {
+	r := &request{}
+	cmd := &cobra.Command{
+		Use:   "evaluate",
+		Short: "Evaluate dialogues: speak, compose, judge, vote, score, report",
+		Long: `Evaluate dialogues: every turn is spoken by its speaker's voice, the turns are
+composed into a clip, the detector makes its passes on the clip, the passes vote,
+and a report scores the verdicts against the dataset's truth.
+
+Ctrl-C detaches: the evaluation goes on, and "starter watch ID" comes back to it.`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.evaluate(cmd.Context(), r) },
+	}
+	r.flags(cmd)
+	return cmd
+}
+
+// started is a running evaluation, and the JSON that --json --detach prints.
+type started struct {
+	Evaluation string `json:"evaluation"`
+	WorkflowID string `json:"workflow_id"`
+	RunID      string `json:"run_id"`
+	Items      int    `json:"dialogues"`
+	Web        string `json:"web"`
+}
+
+func (a *app) evaluate(ctx context.Context, r *request) error {
+	p, err := r.plan(ctx)
+	if err != nil {
+		return err
+	}
+	cfg, store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	c, err := a.dial(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+
+	manifest, ref, err := a.store(ctx, c, store, p)
+	if err != nil {
+		return err
+	}
+	run, err := start(ctx, c, manifest, ref)
+	if err != nil {
+		return err
+	}
+	s := started{
+		Evaluation: manifest.Spec.ID,
+		WorkflowID: run.GetID(),
+		RunID:      run.GetRunID(),
+		Items:      manifest.Items,
+		Web:        webLink(cfg, run.GetID(), run.GetRunID()),
+	}
+	a.announce(r, p, s)
+	if r.detach {
+		if r.json {
+			return json.NewEncoder(a.out).Encode(s)
+		}
+		fmt.Fprintf(a.out, "started; come back with: starter watch %s\n", s.Evaluation)
+		return nil
+	}
+	return a.follow(ctx, cfg, c, store, s.Evaluation, followOptions{json: r.json, out: r.out})
+}
+
+func (a *app) announce(r *request, p plan, s started) {
+	for _, note := range p.notes {
+		fmt.Fprintln(a.err, "note:", note)
+	}
+	out := a.out
+	if r.json {
+		out = a.err
+	}
+	fmt.Fprintf(out, "evaluation %s: %d dialogues of %s by %s\n", s.Evaluation, s.Items, p.spec.Dataset.Name, p.spec.Detection.Detector)
+	if len(p.excluded) > 0 {
+		fmt.Fprintf(out, "%d exemplars left out\n", len(p.excluded))
+	}
+	fmt.Fprintf(out, "watch it: %s\n", s.Web)
+}
+
+// store puts everything the evaluation needs into the store; the manifest last.
+func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p plan) (evaluation.Manifest, objectstore.Ref, error) {
+	lines, slices, err := to.PutDataset(ctx, p.dialogues)
+	if err != nil {
+		return evaluation.Manifest{}, objectstore.Ref{}, err
+	}
+	p.spec.Dataset.Lines = lines
+	if p.spec.Detection.Model, err = to.PutModel(ctx, p.model); err != nil {
+		return evaluation.Manifest{}, objectstore.Ref{}, err
+	}
+	items := make([]evaluation.Item, len(p.dialogues))
+	for i, d := range p.dialogues {
+		items[i] = evaluation.Item{ID: d.ID, Line: slices[i]}
+		if p.spec.Dataset.Clips {
+			if items[i].Clip, err = putClip(ctx, to.Store, p.clips[d.ID]); err != nil {
+				return evaluation.Manifest{}, objectstore.Ref{}, err
+			}
+		}
+	}
+	var chunks []evaluation.Chunk
+	for from := 0; from < len(items); from += p.spec.Limits.ChunkSize {
+		chunks = append(chunks, evaluation.Chunk{Items: items[from:min(from+p.spec.Limits.ChunkSize, len(items))]})
+	}
+	manifest, ref, err := to.Create(ctx, evaluation.Manifest{Spec: p.spec, Created: time.Now().UTC(), Exemplars: p.excluded}, chunks)
+	if errors.Is(err, archive.ErrUsed) {
+		return manifest, ref, a.used(ctx, c, p.spec.ID)
+	}
+	return manifest, ref, err
+}
+
+// used says what to do about an id that has a manifest.
+func (a *app) used(ctx context.Context, c client.Client, id string) error {
+	_, err := c.DescribeWorkflowExecution(ctx, evaluation.WorkflowID(id), "")
+	var notFound *serviceerror.NotFound
+	if errors.As(err, &notFound) {
+		return fmt.Errorf("evaluation %q exists in the store but not in Temporal (it was never started, or is past the namespace's retention): use another --id, or `starter report %[1]s` for what is stored", id)
+	}
+	return fmt.Errorf("evaluation %q exists: use another --id, or come back to it with `starter watch %[1]s` or `starter report %[1]s`", id)
+}
+
+func putClip(ctx context.Context, store objectstore.Store, path string) (objectstore.Ref, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return objectstore.Ref{}, fmt.Errorf("clip: %w", err)
+	}
+	defer file.Close()
+	hash, err := fileHash(path)
+	if err != nil {
+		return objectstore.Ref{}, err
+	}
+	extension := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	return store.Put(ctx, evaluation.SourceClipKey(hash, extension), file, objectstore.PutOptions{ContentType: "audio/" + extension, IfAbsent: true})
+}
+
+func fileHash(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// start starts the workflow of a stored manifest.
+func start(ctx context.Context, c client.Client, m evaluation.Manifest, ref objectstore.Ref) (client.WorkflowRun, error) {
+	spec := m.Spec
+	input := workflows.EvaluateInput{
+		Evaluation:  spec.ID,
+		Manifest:    ref,
+		Chunks:      m.Chunks,
+		Items:       m.Items,
+		Limits:      spec.Limits,
+		DetectQueue: spec.Detection.Queue(),
+	}
+	if !spec.Dataset.Clips {
+		input.SpeechQueue = evaluation.SpeechQueue(spec.Speech.Synthesizer)
+	}
+	var attributes temporal.SearchAttributes
+	if spec.SearchAttributes {
+		input.Attributes = spec.Attributes()
+		attributes = typed(input.Attributes)
+	}
+	run, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                    evaluation.WorkflowID(spec.ID),
+		TaskQueue:             evaluation.QueueMain,
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		TypedSearchAttributes: attributes,
+		StaticSummary:         fmt.Sprintf("%d dialogues of %s by %s", m.Items, evaluation.EncodeID(spec.Dataset.Label()), spec.Detection.Detector),
+	}, workflows.Evaluate, input)
+	if err != nil && spec.SearchAttributes && strings.Contains(err.Error(), "search attribute") {
+		return nil, fmt.Errorf("start evaluation: %w (run `starter setup`, or use --search-attributes=off)", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start evaluation: %w", err)
+	}
+	return run, nil
+}
+
+func typed(values map[string]string) temporal.SearchAttributes {
+	var updates []temporal.SearchAttributeUpdate
+	for name, value := range values {
+		updates = append(updates, temporal.NewSearchAttributeKeyKeyword(name).ValueSet(value))
+	}
+	return temporal.NewSearchAttributes(updates...)
+}
+
+// queuesOf are the queues that an evaluation needs workers on.
+func queuesOf(spec evaluation.Spec) []queue {
+	queues := []queue{{evaluation.QueueMain, enumspb.TASK_QUEUE_TYPE_WORKFLOW, "--roles workflows"}}
+	if !spec.Dataset.Clips {
+		queues = append(queues, queue{evaluation.SpeechQueue(spec.Speech.Synthesizer), enumspb.TASK_QUEUE_TYPE_ACTIVITY, "--roles speech --synthesizer " + spec.Speech.Synthesizer})
+	}
+	return append(queues,
+		queue{evaluation.QueueAudio, enumspb.TASK_QUEUE_TYPE_ACTIVITY, "--roles audio"},
+		queue{spec.Detection.Queue(), enumspb.TASK_QUEUE_TYPE_ACTIVITY, fmt.Sprintf("--roles detect --accelerator %s --pool %s", spec.Detection.Accelerator, spec.Detection.Pool)})
+}

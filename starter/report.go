@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/report"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	var format, out string
+	cmd := &cobra.Command{
+		Use:   "report ID",
+		Short: "Print an evaluation's report from what is stored now",
+		Args:  exactArgs("ID"),
+		RunE:  func(cmd *cobra.Command, args []string) error { return a.report(cmd.Context(), args[0], format, out) },
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text, json or csv (one row a dialogue)")
+	cmd.Flags().StringVar(&out, "out", "", "also write all files of the report below this folder")
+	return cmd
+}
+
+func (a *app) report(ctx context.Context, id, format, out string) error {
+	writer, ok := map[string]report.Writer{
+		"text": report.WriteText,
+		"json": report.WriteJSON,
+		"csv":  report.WriteDialoguesCSV,
+	}[format]
+	if !ok {
+		return usagef("--format %q: use text, json or csv", format)
+	}
+	_, store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	built, err := store.Report(ctx, id)
+	if errors.Is(err, objectstore.ErrNotFound) {
+		return fmt.Errorf("no evaluation %q: `starter list` shows those there are", id)
+	}
+	if err != nil {
+		return err
+	}
+	if err := writer(a.out, built); err != nil {
+		return err
+	}
+	if out == "" {
+		return nil
+	}
+	folder, err := writeFiles(out, id, built)
+	if err == nil {
+		fmt.Fprintf(a.err, "report: %s\n", folder)
+	}
+	return err
+}

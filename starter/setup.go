@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
+)
+
+func (a *app) setupCommand() *cobra.Command {
+	var attributes string
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Make the bucket and register the search attributes (safe to repeat)",
+		Args:  exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			on, err := onOff("--search-attributes", attributes)
+			if err != nil {
+				return err
+			}
+			return a.setup(cmd.Context(), on)
+		},
+	}
+	cmd.Flags().StringVar(&attributes, "search-attributes", "on", "on, or off where you may not register them: an administrator then does, or use evaluate --search-attributes=off")
+	return cmd
+}
+
+func onOff(flag, value string) (bool, error) {
+	switch value {
+	case "on":
+		return true, nil
+	case "off":
+		return false, nil
+	default:
+		return false, usagef("%s=%q: use on or off", flag, value)
+	}
+}
+
+func (a *app) setup(ctx context.Context, attributes bool) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	store, err := s3.New(ctx, cfg.Store)
+	if err != nil {
+		return err
+	}
+	lines, err := store.EnsureBucket(ctx)
+	for _, line := range lines {
+		fmt.Fprintln(a.out, line)
+	}
+	if err != nil || !attributes {
+		return err
+	}
+	c, err := a.dial(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	added, err := registerAttributes(ctx, c, cfg.Temporal.Namespace)
+	if err != nil {
+		return fmt.Errorf("register search attributes in namespace %q: %w (where you may not, use --search-attributes=off here and with evaluate)", cfg.Temporal.Namespace, err)
+	}
+	if len(added) == 0 {
+		fmt.Fprintf(a.out, "search attributes: all there in namespace %q\n", cfg.Temporal.Namespace)
+	} else {
+		fmt.Fprintf(a.out, "search attributes: registered %s in namespace %q\n", strings.Join(added, ", "), cfg.Temporal.Namespace)
+	}
+	return nil
+}
+
+// registerAttributes adds those that the namespace lacks and returns them.
+func registerAttributes(ctx context.Context, c client.Client, namespace string) ([]string, error) {
+	known, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err != nil {
+		return nil, err
+	}
+	missing := map[string]enumspb.IndexedValueType{}
+	var names []string
+	for _, name := range evaluation.SearchAttributes() {
+		switch kind, ok := known.CustomAttributes[name]; {
+		case !ok:
+			missing[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+			names = append(names, name)
+		case kind != enumspb.INDEXED_VALUE_TYPE_KEYWORD:
+			return nil, fmt.Errorf("%s exists as %s, not Keyword", name, kind)
+		}
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: missing})
+	return names, err
+}

@@ -1,0 +1,10 @@
+package workflows
+
+import "go.temporal.io/sdk/worker"
+
+// Register registers every workflow.
+func Register(r worker.WorkflowRegistry) {
+	r.RegisterWorkflow(Evaluate)
+	r.RegisterWorkflow(EvaluateChunk)
+	r.RegisterWorkflow(EvaluateDialogue)
+}
