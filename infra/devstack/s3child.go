@@ -66,8 +66,11 @@ func serveS3(ctx context.Context, conf s3ChildConfig) error {
 		MaxRequests:       10_000,
 		MultipartMaxParts: 10_000,
 		IAMDir:            conf.IAM,
-		KeepAlive:         true,
-		Quiet:             true, // no line a request
+		// The cache would be pruned every 0 s: a goroutine that burns a core. There
+		// is one account only, the root, and that is never looked up in it.
+		IAMCacheDisable: true,
+		KeepAlive:       true,
+		Quiet:           true, // no line a request
 	})
 }
 
