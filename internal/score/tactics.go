@@ -47,7 +47,7 @@ func TacticMentions(dialogues []dialogue.Dialogue) TacticTable {
 }
 
 func table(tactics []tactic.Tactic) TacticTable {
-	out := TacticTable{N: len(tactics)}
+	out := TacticTable{N: len(tactics), Rows: []TacticRow{}}
 	counts := make([]int, len(tactic.Options()))
 	for _, t := range tactics {
 		if i := tactic.Index(t); i >= 0 {
