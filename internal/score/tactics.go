@@ -33,7 +33,7 @@ func CountTactics(items []Item, truth dialogue.Truth) TacticTable {
 			predicted = append(predicted, it.Tactic)
 		}
 	}
-	return table(predicted)
+	return Table(predicted)
 }
 
 // TacticMentions counts every technique that dialogues are annotated with; N is
@@ -43,10 +43,11 @@ func TacticMentions(dialogues []dialogue.Dialogue) TacticTable {
 	for _, d := range dialogues {
 		mentions = append(mentions, d.Tactics...)
 	}
-	return table(mentions)
+	return Table(mentions)
 }
 
-func table(tactics []tactic.Tactic) TacticTable {
+// Table counts tactics.
+func Table(tactics []tactic.Tactic) TacticTable {
 	out := TacticTable{N: len(tactics), Rows: []TacticRow{}}
 	counts := make([]int, len(tactic.Options()))
 	for _, t := range tactics {
