@@ -1,0 +1,184 @@
+package chat
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"sort"
+	"strings"
+	"time"
+)
+
+// complete answers one completion, through the slots and the faults.
+func (s *Server) complete(w http.ResponseWriter, r *http.Request, data []byte) {
+	s.mu.Lock()
+	n := s.calls
+	s.calls++
+	full := s.options.Dialect == VLLM && s.options.Queue > 0 && s.waiting >= s.options.Queue
+	s.waiting++
+	s.mu.Unlock()
+	defer s.count(func() { s.waiting-- })
+	if full {
+		s.fail(w, http.StatusServiceUnavailable, "ServiceUnavailableError", "The request queue is full")
+		return
+	}
+	var f Fault
+	if s.options.Fault != nil {
+		f = s.options.Fault(n)
+	}
+	if s.before(w, r, f) {
+		return
+	}
+	a, refused := s.read(data)
+	if refused != nil {
+		s.refuse(w, refused)
+		return
+	}
+
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-r.Context().Done():
+		panic(http.ErrAbortHandler)
+	}
+	s.count(func() { s.running++; s.peak = max(s.peak, s.running) })
+	defer s.count(func() { s.running-- })
+	select {
+	case <-time.After(s.options.Latency):
+	case <-r.Context().Done():
+		panic(http.ErrAbortHandler)
+	}
+	reply, tokens := s.answer(a)
+	if s.options.Ledger != nil {
+		sum := sha256.Sum256(data)
+		s.options.Ledger(Call{Key: hex.EncodeToString(sum[:]), PromptTokens: a.promptTokens, CompletionTokens: tokens, Delivered: !f.destroys()})
+	}
+	if !s.after(w, f, reply) {
+		write(w, http.StatusOK, reply)
+	}
+}
+
+func (s *Server) count(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+func (s *Server) refuse(w http.ResponseWriter, r *refusal) {
+	if r.dies {
+		s.count(func() { s.dead = true })
+		panic(http.ErrAbortHandler)
+	}
+	inner := map[string]any{"message": r.message, "type": r.kind, "code": r.status}
+	if s.options.Dialect != Llama {
+		inner["param"] = nil
+	}
+	for name, extra := range r.extra {
+		inner[name] = extra
+	}
+	write(w, r.status, map[string]any{"error": inner})
+}
+
+// entry is one token of an answer, with its candidates.
+type entry map[string]any
+
+// answer draws tokens until the end.
+func (s *Server) answer(a ask) (reply any, tokens int) {
+	key := sha256.Sum256([]byte(a.prompt.Text + "\x00" + a.prompt.audio))
+	rng := rand.New(rand.NewPCG(uint64(a.seed), uint64(key[0])<<8|uint64(key[1])))
+	finish := "length"
+	var entries []entry
+	p := a.prompt
+	for tokens < a.maxTokens {
+		chosen, shown := a.sampling.step(s.logits(p), strings.TrimPrefix(p.Generated, a.prefill), rng)
+		tokens++
+		entries = append(entries, s.entry(chosen, shown, a.top))
+		if vocabulary[chosen].id == end {
+			finish = "stop"
+			break
+		}
+		p.Generated += vocabulary[chosen].text
+	}
+	content := strings.TrimPrefix(p.Generated, a.prefill)
+	if s.options.Dialect == Llama {
+		content = p.Generated // with what it began with
+	}
+	choice := map[string]any{"index": 0, "finish_reason": finish, "message": s.message(content)}
+	if a.logprobs {
+		choice["logprobs"] = map[string]any{"content": entries}
+	}
+	usage := map[string]any{"prompt_tokens": a.promptTokens, "completion_tokens": tokens, "total_tokens": a.promptTokens + tokens}
+	out := map[string]any{
+		"id": "chatcmpl-" + hex.EncodeToString(key[:12]), "object": "chat.completion", "created": 1796009675,
+		"model": s.options.Model, "choices": []any{choice}, "usage": usage,
+	}
+	switch s.options.Dialect {
+	case Llama:
+		usage["prompt_tokens_details"] = map[string]any{"cached_tokens": 0}
+		out["system_fingerprint"] = "b1-simulated"
+		out["timings"] = map[string]any{"cache_n": 0, "prompt_n": a.promptTokens, "predicted_n": tokens}
+	case VLLM:
+		usage["prompt_tokens_details"] = nil
+		out["system_fingerprint"], out["service_tier"], out["prompt_logprobs"] = nil, nil, nil
+		choice["stop_reason"] = nil
+		if !a.logprobs {
+			choice["logprobs"] = nil
+		}
+	}
+	return out, tokens
+}
+
+func (s *Server) message(content string) any {
+	out := map[string]any{"role": "assistant", "content": content}
+	if s.options.Dialect == VLLM {
+		out["refusal"], out["reasoning_content"], out["tool_calls"] = nil, nil, []any{}
+	}
+	return out
+}
+
+// entry shows a token and the most probable ones. The drawn one may be missing
+// from llama-server's list; vLLM adds it at the end.
+func (s *Server) entry(chosen int, shown []float64, top int) entry {
+	order := make([]int, len(shown))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return shown[order[a]] > shown[order[b]] })
+	listed := order[:min(max(top, 0), len(order))]
+	out := s.candidate(chosen, shown)
+	candidates := []entry{}
+	found := false
+	for _, i := range listed {
+		candidates = append(candidates, s.candidate(i, shown))
+		found = found || i == chosen
+	}
+	if s.options.Dialect == VLLM && !found {
+		candidates = append(candidates, s.candidate(chosen, shown))
+	}
+	out["top_logprobs"] = candidates
+	return out
+}
+
+func (s *Server) candidate(i int, shown []float64) entry {
+	t := vocabulary[i]
+	bytes := []int{}
+	for _, b := range []byte(t.text) {
+		bytes = append(bytes, int(b))
+	}
+	// JSON has no -Inf; vLLM writes this instead.
+	out := entry{"token": t.text, "bytes": bytes, "logprob": math.Max(shown[i], -9999)}
+	if s.options.Dialect == Llama {
+		out["id"] = t.id
+	} else if t.id == end {
+		out["token"] = "<|im_end|>"
+	}
+	return out
+}
+
+// String names a server in test output.
+func (s *Server) String() string {
+	return fmt.Sprintf("simulated %s with %s", s.options.Dialect, s.options.Model)
+}
