@@ -45,7 +45,7 @@ func newDetector(t *testing.T, url string, change func(*chat.Config)) *chat.Dete
 
 // noise is a clip of so many seconds; another seed sounds different.
 func noise(seconds float64, seed uint32) audio.PCM {
-	p := audio.PCM{Rate: 24_000, Samples: make([]float32, int(seconds*24_000))}
+	p := audio.PCM{Rate: 16_000, Samples: make([]float32, int(seconds*16_000))}
 	for i := range p.Samples {
 		seed = seed*1664525 + 1013904223
 		p.Samples[i] = float32(int32(seed)) / (1 << 33)
@@ -72,7 +72,7 @@ func asrItem(id string) detect.Item {
 func exemplars() []chat.Exemplar {
 	var out []chat.Exemplar
 	for i, v := range []vote.Vote{vote.VoteNo, vote.VoteNo, vote.VoteYes, vote.VoteYes} {
-		e := chat.Exemplar{Exemplar: vote.Exemplar{ID: string(rune('a' + i)), Vote: v}, Clip: noise(1, uint32(i)), Turns: textItem("").Turns}
+		e := chat.Exemplar{Exemplar: vote.Exemplar{ID: string(rune('a' + i)), Vote: v}, Clip: noise(0.3, uint32(i)), Turns: textItem("").Turns}
 		if v == vote.VoteYes {
 			e.Tactic, e.Quote = tactic.Accusation, "You owe me this."
 		}
@@ -82,7 +82,7 @@ func exemplars() []chat.Exemplar {
 }
 
 func TestConformance(t *testing.T) {
-	items := map[string]detect.Item{"audio": audioItem("one", noise(2.5, 7)), "text": textItem("two"), "asr": asrItem("three")}
+	items := map[string]detect.Item{"audio": audioItem("one", noise(0.5, 7)), "text": textItem("two"), "asr": asrItem("three")}
 	for _, dialect := range dialects {
 		for modality, item := range items {
 			t.Run(dialect+"/"+modality, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestConformanceOfStrategies(t *testing.T) {
 						c.Rules, c.Order = vote.Released(), "ba"
 					}
 				})
-			}, audioItem("one", noise(2.5, 7)))
+			}, audioItem("one", noise(0.5, 7)))
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Lengths of the canary's clips, in seconds.
 const (
 	canaryShort = 2.0
-	canaryLong  = 12.0
+	canaryLong  = 7.0
 )
 
 // llama-server's rule, as its answers show: 750 tokens for every started 30 s,
@@ -90,7 +90,7 @@ func (h *Hearing) countTokens(dialect Dialect, short, long int) {
 	case long > short:
 		h.PerSecond = float64(long-short) / (canaryLong - canaryShort)
 		h.PerClip = max(short-int(math.Ceil(h.PerSecond*canaryShort))-1, 0)
-	case dialect == Llama && short >= llamaBlock && short <= llamaBlock+2*llamaMarkers:
+	case dialect == Llama && abs(short-llamaBlock-llamaMarkers) <= joinTokens:
 		h.PerBlock, h.BlockSeconds, h.PerClip = llamaBlock, llamaBlockSeconds, llamaMarkers
 	}
 }
@@ -118,3 +118,5 @@ func tone(seconds, volume float64) audio.PCM {
 	}
 	return audio.PCM{Rate: clipRate, Samples: samples}
 }
+
+func abs(n int) int { return max(n, -n) }
