@@ -4,7 +4,7 @@ package report
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/speechmanip/speechmanip/internal/detect"
@@ -107,10 +107,10 @@ func Build(in Input) (Report, error) {
 	slices.SortFunc(records, func(a, b evaluation.Record) int { return cmp.Compare(a.ID, b.ID) })
 	for i, r := range records {
 		if r.Evaluation != in.Manifest.Spec.ID {
-			return Report{}, errors.New("build report: a record of evaluation " + r.Evaluation)
+			return Report{}, fmt.Errorf("build report: a record of evaluation %q, not %q", r.Evaluation, in.Manifest.Spec.ID)
 		}
 		if i > 0 && r.ID == records[i-1].ID {
-			return Report{}, errors.New("build report: two records of dialogue " + r.ID)
+			return Report{}, fmt.Errorf("build report: two records of dialogue %q", r.ID)
 		}
 	}
 	out := Report{
@@ -120,7 +120,7 @@ func Build(in Input) (Report, error) {
 		Items:      in.Manifest.Items,
 		Pending:    in.Manifest.Items - len(records),
 		Failures:   []Failure{},
-		Exemplars:  slices.Concat([]evaluation.Excluded{}, in.Manifest.Exemplars),
+		Exemplars:  append([]evaluation.Excluded{}, in.Manifest.Exemplars...),
 		Dialogues:  []Dialogue{},
 		Settings:   Settings{Spec: in.Manifest.Spec, Engines: in.Engines},
 		Tactics:    Tactics{Draw: in.Manifest.Spec.Rules.TacticDraw, Methods: []string{}, LowConfidence: []string{}},
