@@ -99,7 +99,7 @@ func TestConformanceOfStrategies(t *testing.T) {
 			_, url := serve(t, simchat.Options{Dialect: simchat.Llama})
 			detecttest.Run(t, func(t *testing.T) detect.Detector {
 				return newDetector(t, url, func(c *chat.Config) {
-					c.Strategy = strategy
+					c.Strategy, c.ReasonTokens = strategy, 12
 					if strategy == "few-shot" {
 						c.Exemplars = exemplars()
 					}

@@ -102,6 +102,13 @@ func (c candidate) spelling() string {
 	return string(raw)
 }
 
+func (c candidate) probability() (p float64, ok bool) {
+	if c.Logprob == nil {
+		return 0, false
+	}
+	return math.Exp(min(*c.Logprob, 0)), true
+}
+
 // parseReply reads a completion. The error says what of it is missing.
 func parseReply(data []byte) (reply, error) {
 	var c completion
@@ -134,18 +141,17 @@ type distribution struct {
 func newDistribution(t tokenLogprob) (distribution, bool) {
 	d := distribution{p: map[string]float64{}, floor: 1}
 	sum := 0.0
-	for i, c := range append(t.TopLogprobs, t.candidate) {
-		if c.Logprob == nil || math.IsNaN(*c.Logprob) {
-			continue
-		}
-		p := math.Exp(min(*c.Logprob, 0))
-		if _, seen := d.p[c.spelling()]; seen {
-			continue
-		}
-		d.p[c.spelling()] = p
-		sum += p
-		if i < len(t.TopLogprobs) {
+	for _, c := range t.TopLogprobs {
+		if p, ok := c.probability(); ok {
+			d.p[c.spelling()] += p // a vocabulary may spell two tokens alike
 			d.floor = min(d.floor, p)
+			sum += p
+		}
+	}
+	if _, listed := d.p[t.spelling()]; !listed {
+		if p, ok := t.probability(); ok {
+			d.p[t.spelling()] = p
+			sum += p
 		}
 	}
 	// Whatever isn't listed has to share what the list leaves.

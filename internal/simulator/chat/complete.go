@@ -95,7 +95,9 @@ func (s *Server) answer(a ask) (reply any, tokens int) {
 	for tokens < a.maxTokens {
 		chosen, shown := a.sampling.step(s.logits(p), strings.TrimPrefix(p.Generated, a.prefill), rng)
 		tokens++
-		entries = append(entries, s.entry(chosen, shown, a.top))
+		if a.logprobs {
+			entries = append(entries, s.entry(chosen, shown, a.top))
+		}
 		if vocabulary[chosen].id == end {
 			finish = "stop"
 			break
