@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/speechmanip/speechmanip/activities"
@@ -65,6 +66,9 @@ func (c *runningChunk) run(ctx workflow.Context) error {
 				live--
 				var result DialogueResult
 				err := f.Get(ctx, &result)
+				if temporal.IsCanceledError(err) {
+					return // neither done nor failed
+				}
 				c.count(result, err)
 				c.report(ctx)
 			})

@@ -345,7 +345,9 @@ func TestDialogueShowsVerdict(t *testing.T) {
 	})
 	t.Run("not elsewhere", func(t *testing.T) {
 		env := environment(t, newFakes())
-		if _, err := dialogueIn(t, env); err != nil { // an upsert without a mock would panic
+		// With something expected, anything else panics.
+		env.OnUpsertTypedSearchAttributes(temporal.NewSearchAttributes()).Return(nil)
+		if _, err := dialogueIn(t, env); err != nil {
 			t.Fatal(err)
 		}
 	})
