@@ -82,6 +82,9 @@ func (a *app) evaluate(ctx context.Context, r *request) error {
 		Web:        webLink(cfg, run.GetID(), run.GetRunID()),
 	}
 	a.announce(r, p, s)
+	for _, q := range unserved(ctx, c, queuesOf(manifest.Spec)) {
+		fmt.Fprintln(a.err, q)
+	}
 	if r.detach {
 		if r.json {
 			return json.NewEncoder(a.out).Encode(s)
@@ -139,7 +142,7 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 
 // used says what to do about an id that has a manifest.
 func (a *app) used(ctx context.Context, c client.Client, id string) error {
-	_, err := c.DescribeWorkflowExecution(ctx, evaluation.WorkflowID(id), "")
+	_, err := c.DescribeWorkflow(ctx, evaluation.WorkflowID(id), "")
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) {
 		return fmt.Errorf("evaluation %q exists in the store but not in Temporal (it was never started, or is past the namespace's retention): use another --id, or `starter report %[1]s` for what is stored", id)

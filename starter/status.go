@@ -99,7 +99,7 @@ func summarize(ctx context.Context, c client.Client, store archive.Archive, m ev
 	if s.Done, err = store.CountRecords(ctx, m.Spec.ID); err != nil || c == nil {
 		return s, err
 	}
-	described, err := c.DescribeWorkflowExecution(ctx, evaluation.WorkflowID(m.Spec.ID), "")
+	described, err := c.DescribeWorkflow(ctx, evaluation.WorkflowID(m.Spec.ID), "")
 	var notFound *serviceerror.NotFound
 	switch {
 	case errors.As(err, &notFound):
@@ -107,7 +107,7 @@ func summarize(ctx context.Context, c client.Client, store archive.Archive, m ev
 	case err != nil:
 		return s, fmt.Errorf("ask Temporal about %s: %w", m.Spec.ID, err)
 	}
-	s.State = stateName(described.GetWorkflowExecutionInfo().GetStatus())
+	s.State = stateName(described.Status)
 	return s, nil
 }
 

@@ -128,7 +128,7 @@ func (a *app) wait(ctx context.Context, c client.Client, m evaluation.Manifest) 
 	defer ticker.Stop()
 	lastChange, lastDone := time.Time{}, -1
 	for {
-		described, err := c.DescribeWorkflowExecution(ctx, id, "")
+		described, err := c.DescribeWorkflow(ctx, id, "")
 		var notFound *serviceerror.NotFound
 		switch {
 		case errors.As(err, &notFound):
@@ -137,7 +137,7 @@ func (a *app) wait(ctx context.Context, c client.Client, m evaluation.Manifest) 
 			// A restart of the server: the evaluation outlives it.
 			display.line("waiting for Temporal to answer")
 		case err == nil:
-			status := described.GetWorkflowExecutionInfo().GetStatus()
+			status := described.Status
 			progress, err := liveProgress(ctx, c, id)
 			if err == nil {
 				display.progress(progress)
