@@ -147,6 +147,9 @@ func (e *evaluate) runChunks(ctx workflow.Context) error {
 			e.startChunk(ctx, selector, &failed)
 		}
 		if len(e.live) == 0 {
+			if failed == nil && len(e.in.Chunks) > 0 {
+				failed = ctx.Err() // a cancellation must not be lost to the next run
+			}
 			return failed
 		}
 		selector.Select(ctx)
