@@ -1,5 +1,5 @@
-// Package architecture holds the product's import rules: who may import whom is
-// a table, and everything that it doesn't allow fails.
+// Package architecture tests that every package of the module imports only what
+// the design allows it.
 package architecture
 
 import (
@@ -7,307 +7,228 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-// module begins every import path of the product; the tables leave it out, and
-// "internal/" too.
-const module = "github.com/speechmanip/speechmanip"
-
-// everything is what the one room that wires all others may import. It takes
-// the packages that only tests use out all the same.
-const everything = "*"
-
-var (
-	domain = []string{"tactic", "dialogue", "voice", "audio", "vote", "score"}
-	ports  = []string{"speech", "recognize", "detect", "objectstore"}
-
-	// What any port, and what any adapter beside its own port, may import.
-	forPorts    = []string{"dialogue", "voice", "tactic", "audio", "vote", "fault", "recognize"}
-	forAdapters = []string{"prompt", "voice", "audio", "tactic", "dialogue", "vote", "fault", "prosody", "recognize"}
+const (
+	root   = "../.."
+	module = "github.com/speechmanip/speechmanip"
 )
 
-// allowed says which of the product's packages a package may import outside its
-// tests. A package without a row fails: it needs a place in the house first.
-var allowed = map[string][]string{
-	"worker": {everything},
-	"starter": {
-		"workflows", "evaluation", "report", "dialogue", "voice", "vote", "audio", "annotation", "agreement", "score",
-		"prompt", "sample", "archive", "detect", "detect/baseline", "export", "codec", "objectstore", "objectstore/s3",
-		"config", "telemetry",
-	},
-	"workflows":  list(ports, "activities", "evaluation", "vote", "tactic", "dialogue", "voice"),
-	"activities": list(slices.Concat(ports, domain), "evaluation", "archive", "prosody", "fault", "report"),
+// guarded are the standard packages that reach beyond the process, or differ from
+// run to run. net/url and path/filepath do neither.
+var guarded = []string{"C", "crypto/rand", "log", "math/rand", "net", "net/http", "os", "os/exec", "os/signal", "os/user", "plugin", "runtime", "syscall", "testing", "unsafe"}
 
-	"archive":    {"objectstore", "evaluation", "report", "dialogue", "detect"},
-	"report":     list(ports, "evaluation", "score", "vote", "tactic", "dialogue", "voice", "audio"),
-	"evaluation": slices.Concat(domain, ports),
-	"config":     {"objectstore/s3"},
-	"telemetry":  {},
-	"sample":     {},
-	"prompt":     {"dialogue", "tactic", "vote"},
-
-	"score":    {"dialogue", "tactic", "vote"},
-	"voice":    {"dialogue"},
-	"vote":     {"tactic"},
-	"dialogue": {"tactic"},
-	"prosody":  {"audio"},
-	"audio":    {},
-	"tactic":   {},
-	"fault":    {},
-
-	"speech":      forPorts,
-	"recognize":   forPorts,
-	"detect":      forPorts,
-	"objectstore": forPorts,
-
-	"speech/flite":           list(forAdapters, "speech", "speech/program"),
-	"speech/rhvoice":         list(forAdapters, "speech", "speech/program"),
-	"speech/program":         {"speech", "voice", "fault"},
-	"recognize/pocketsphinx": forAdapters,
-	"detect/baseline":        list(forAdapters, "detect"),
-	"detect/chat":            list(forAdapters, "detect"),
-	"objectstore/s3":         list(forAdapters, "objectstore"),
-	"objectstore/mem":        list(forAdapters, "objectstore"),
-}
-
-// testOnly are the packages that nothing but tests may import. They import what
-// they need.
-var testOnly = []string{
-	"architecture", "devstacktest", "e2e", "simulator/chat",
-	"speech/speechtest", "recognize/recognizetest", "detect/detecttest", "objectstore/objectstoretest",
-}
-
-// vendors says which packages may import the paths that begin so.
-var vendors = map[string][]string{
-	"go.temporal.io/":    {"workflows", "activities", "worker", "starter", "telemetry", "config"},
-	"go.uber.org/zap":    {"activities", "worker", "starter", "telemetry", "config"},
-	"github.com/aws/":    {"objectstore/s3"},
-	"google.golang.org/": {}, // gRPC stays behind the Temporal SDK
-}
-
-// pure are the packages that compute, and impure is what those must not import.
-// Audio alone may use os: it spools long clips to a temporary file.
-var (
-	pure   = []string{"tactic", "dialogue", "voice", "audio", "vote", "score", "evaluation", "report", "prosody"}
-	impure = []string{"net", "net/http", "os", "os/exec", "syscall"}
-)
-
-func list(group []string, more ...string) []string { return slices.Concat(group, more) }
-
-// pkg is one package as `go list -json` prints it.
-type pkg struct {
+// listed is what `go list -json` says of a package.
+type listed struct {
 	ImportPath string
 	Dir        string
-	Imports    []string // outside tests
+	GoFiles    []string // without tests
+	Imports    []string // of GoFiles
 }
 
 func TestImports(t *testing.T) {
-	root := moduleRoot(t)
-	packages := listPackages(t, root)
-	for _, problem := range check(packages) {
-		t.Error(problem)
+	pkgs := list(t, root)
+	if len(pkgs) < len(rules)/2 {
+		t.Fatalf("go list names %d packages, the rules %d: it looked in the wrong place", len(pkgs), len(rules))
 	}
-	watch(t, root, packages)
+	for _, pkg := range pkgs {
+		for _, problem := range check(rules, pkg) {
+			t.Error(problem)
+		}
+	}
 }
 
-// The dev stack is reached over the network only, so that product and stack
-// keep their own versions of everything.
-func TestDevstackImportsNothingOfTheProduct(t *testing.T) {
-	root := filepath.Join(moduleRoot(t), "infra")
-	files := 0
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
-			return err
-		}
-		files++
-		source, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		imports, err := importsOf(source)
-		for _, imported := range imports {
-			if strings.HasPrefix(imported, module+"/") && !strings.HasPrefix(imported, module+"/infra/") {
-				t.Errorf("%s imports %s", path, imported)
+func TestDevStackKnowsNothingOfTheProduct(t *testing.T) {
+	pkgs := list(t, filepath.Join(root, "infra", "devstack"))
+	if len(pkgs) == 0 || len(pkgs[0].Imports) == 0 {
+		t.Fatal("go list names no package in infra/devstack, or not its imports")
+	}
+	for _, pkg := range pkgs {
+		for _, path := range pkg.Imports {
+			if name, ok := product(path); ok {
+				t.Errorf("%s imports %s: the dev stack is reached over the network only", pkg.ImportPath, name)
 			}
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if files == 0 {
-		t.Fatalf("no Go files under %s", root)
 	}
 }
 
-// The checker itself: each line breaks one rule, or none.
-func TestCheck(t *testing.T) {
-	for _, test := range []struct {
-		from, imports string
-		want          []string
-	}{
-		{"internal/vote", module + "/internal/tactic", nil},
-		{"internal/vote", module + "/internal/score", []string{"vote must not import score"}},
-		{"internal/detect/chat", module + "/internal/detect", nil},
-		{"internal/detect/chat", module + "/internal/speech", []string{"detect/chat must not import speech"}},
-		{"activities", module + "/internal/speech/flite", []string{"activities must not import speech/flite"}},
-		{"activities", module + "/workflows", []string{"activities must not import workflows"}},
-		{"worker", module + "/internal/speech/flite", nil},
-		{"worker", module + "/internal/simulator/chat", []string{"worker must not import simulator/chat: it is for tests"}},
-		{"internal/e2e", module + "/internal/simulator/chat", nil},
-		{"internal/shared", "fmt", []string{"shared has no row in the table of allowed imports"}},
-		{"internal/score", "go.temporal.io/sdk/workflow", []string{"score must not import go.temporal.io/sdk/workflow"}},
-		{"workflows", "go.temporal.io/sdk/workflow", nil},
-		{"workflows", "go.uber.org/zap", []string{"workflows must not import go.uber.org/zap"}},
-		{"config", "github.com/aws/aws-sdk-go-v2/aws", []string{"config must not import github.com/aws/aws-sdk-go-v2/aws"}},
-		{"internal/report", "net/http", []string{"report is pure, it must not import net/http"}},
-		{"internal/report", "os", []string{"report is pure, it must not import os"}},
-		{"internal/audio", "os", nil},
-		{"internal/telemetry", "net/http", nil},
-	} {
-		got := check([]pkg{{ImportPath: module + "/" + test.from, Imports: []string{test.imports}}})
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s imports %s (-want +got):\n%s", test.from, test.imports, diff)
-		}
-	}
-	imports, err := importsOf([]byte("package x\nimport (\n\tother \"a/b\"\n\t_ \"c\"\n)\nnot parsed"))
-	if diff := cmp.Diff([]string{"a/b", "c"}, imports); diff != "" || err != nil {
-		t.Errorf("importsOf: %v\n%s", err, diff)
-	}
-}
-
-// check returns one line for every import that the tables don't allow.
-func check(packages []pkg) []string {
-	var problems []string
-	for _, p := range packages {
-		from := short(p.ImportPath)
-		row, known := allowed[from]
-		if !known && !slices.Contains(testOnly, from) {
-			problems = append(problems, from+" has no row in the table of allowed imports")
+func TestNoClockInTheDomain(t *testing.T) {
+	for _, pkg := range list(t, root) {
+		name, _ := product(pkg.ImportPath)
+		if !slices.Contains(timeless, name) {
 			continue
 		}
-		for _, path := range p.Imports {
-			problems = append(problems, problem(from, row, path)...)
+		for _, file := range pkg.GoFiles {
+			for _, problem := range clocks(t, filepath.Join(pkg.Dir, file), nil) {
+				t.Error(problem)
+			}
+		}
+	}
+}
+
+// TestCheckFindsViolations keeps the checker honest: each case breaks one rule.
+func TestCheckFindsViolations(t *testing.T) {
+	made := map[string]rule{
+		"vote":  {product: "tactic"},
+		"store": {product: "fault", outside: "github.com/aws"},
+	}
+	for _, c := range []struct {
+		name, pkg, imports string
+		want               string // part of the problem; "" is none
+	}{
+		{"allowed", "internal/vote", module + "/internal/tactic errors time net/url", ""},
+		{"allowed beneath", "internal/store", "github.com/aws/aws-sdk-go-v2/config", ""},
+		{"product package", "internal/vote", module + "/internal/audio", "internal/vote imports audio"},
+		{"top-level package", "internal/vote", module + "/workflows", "internal/vote imports workflows"},
+		{"an allowed package's child", "internal/vote", module + "/internal/tactic/odd", "internal/vote imports tactic/odd"},
+		{"third party", "internal/vote", "go.temporal.io/sdk/workflow", "internal/vote imports go.temporal.io/sdk/workflow"},
+		{"a like-named third party", "internal/store", "github.com/awstats/x", "internal/store imports github.com/awstats/x"},
+		{"guarded standard package", "internal/vote", "os", "internal/vote imports os"},
+		{"package without a rule", "internal/helpers", "", "internal/helpers has no row"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			problems := check(made, listed{ImportPath: module + "/" + c.pkg, Imports: strings.Fields(c.imports)})
+			switch {
+			case c.want == "" && len(problems) > 0:
+				t.Errorf("unexpected problems %q", problems)
+			case c.want != "" && (len(problems) != 1 || !strings.Contains(problems[0], c.want)):
+				t.Errorf("problems %q, want one with %q", problems, c.want)
+			}
+		})
+	}
+}
+
+func TestClocksFindsACall(t *testing.T) {
+	source := "package p\nimport clock \"time\"\nvar a, b = clock.Second, clock.Now()\n"
+	if got := clocks(t, "p.go", source); len(got) != 1 || !strings.Contains(got[0], "p.go:3") {
+		t.Errorf("clocks found %q, want one on line 3", got)
+	}
+}
+
+// TestRulesNameOnlyRows finds the typing error that would allow nothing.
+func TestRulesNameOnlyRows(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(rules)) {
+		for _, allowed := range strings.Fields(rules[name].product) {
+			if _, ok := rules[allowed]; !ok {
+				t.Errorf("the row of %s allows %s, which has no row", name, allowed)
+			}
+		}
+	}
+	for _, name := range timeless {
+		if _, ok := rules[name]; !ok {
+			t.Errorf("timeless names %s, which has no row", name)
+		}
+	}
+}
+
+// check returns what pkg imports against its rule, one sentence each.
+func check(rules map[string]rule, pkg listed) []string {
+	name, _ := product(pkg.ImportPath)
+	path := strings.TrimPrefix(pkg.ImportPath, module+"/")
+	row, ok := rules[name]
+	if !ok {
+		return []string{path + " has no row in internal/architecture/rules_test.go: add one that says what it may import"}
+	}
+	products, outsides := strings.Fields(row.product), strings.Fields(row.outside)
+	var problems []string
+	for _, imported := range pkg.Imports {
+		shown, allowed := imported, true
+		if other, ok := product(imported); ok {
+			shown, allowed = other, slices.Contains(products, other)
+		} else if needsRow(imported) {
+			allowed = slices.ContainsFunc(outsides, func(p string) bool { return imported == p || strings.HasPrefix(imported, p+"/") })
+		}
+		if !allowed {
+			problems = append(problems, fmt.Sprintf("%s imports %s, which the design does not allow it (internal/architecture/rules_test.go)", path, shown))
 		}
 	}
 	return problems
 }
 
-func problem(from string, row []string, path string) []string {
-	if !strings.HasPrefix(path, module+"/") {
-		return external(from, path)
-	}
-	to := short(path)
-	switch {
-	case slices.Contains(testOnly, from):
-		return nil
-	case slices.Contains(testOnly, to):
-		return []string{fmt.Sprintf("%s must not import %s: it is for tests", from, to)}
-	case slices.Contains(row, to), slices.Contains(row, everything):
-		return nil
-	}
-	return []string{fmt.Sprintf("%s must not import %s", from, to)}
+// product returns the name that the rules use for a package of this module.
+func product(importPath string) (string, bool) {
+	name, ok := strings.CutPrefix(importPath, module+"/")
+	return strings.TrimPrefix(name, "internal/"), ok
 }
 
-func external(from, path string) []string {
-	if slices.Contains(pure, from) && slices.Contains(impure, path) && !(from == "audio" && path == "os") {
-		return []string{fmt.Sprintf("%s is pure, it must not import %s", from, path)}
+func needsRow(importPath string) bool {
+	first, _, _ := strings.Cut(importPath, "/")
+	return strings.Contains(first, ".") || slices.Contains(guarded, importPath)
+}
+
+// clocks returns where the file reads the clock or waits for it; source is as in
+// parser.ParseFile.
+func clocks(t *testing.T, file string, source any) []string {
+	t.Helper()
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, file, source, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for prefix, users := range vendors {
-		if strings.HasPrefix(path, prefix) && !slices.Contains(users, from) {
-			return []string{fmt.Sprintf("%s must not import %s", from, path)}
+	clock := ""
+	for _, spec := range parsed.Imports {
+		if spec.Path.Value == `"time"` {
+			clock = "time"
+			if spec.Name != nil {
+				clock = spec.Name.Name
+			}
 		}
 	}
-	return nil
+	readers := []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"}
+	var found []string
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if call, ok := n.(*ast.SelectorExpr); ok && slices.Contains(readers, call.Sel.Name) {
+			if left, ok := call.X.(*ast.Ident); ok && clock != "" && left.Name == clock {
+				found = append(found, fmt.Sprintf("%s: time.%s in a package that reads no clock: let the caller pass the time", set.Position(call.Pos()), call.Sel.Name))
+			}
+		}
+		return true
+	})
+	return found
 }
 
-// short is how the tables write a package.
-func short(path string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(path, module+"/"), "internal/")
-}
-
-func listPackages(t *testing.T, root string) []pkg {
+// list returns the packages of the module in dir.
+func list(t *testing.T, dir string) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports", "./...")
-	cmd.Dir = root
+	// go test's cache sees the files that a test reads, not those that go list
+	// reads for it: without this a cached "ok" would outlive a new import.
+	if err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && path != dir && strings.HasPrefix(entry.Name(), ".") {
+			return filepath.SkipDir
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,GoFiles,Imports", "./...")
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, stderr.String())
+		t.Fatalf("go list in %s: %v\n%s", dir, err, stderr.String())
 	}
-	var packages []pkg
+	var pkgs []listed
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p pkg
-		err := decoder.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			return packages
+		var pkg listed
+		if err := decoder.Decode(&pkg); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatalf("go list in %s: %v", dir, err)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		packages = append(packages, p)
-	}
-}
-
-// watch reads the folders that `go list` read, so that `go test` notices when a
-// cached result of this test is out of date.
-func watch(t *testing.T, root string, packages []pkg) {
-	t.Helper()
-	for _, p := range packages {
-		for dir := p.Dir; len(dir) >= len(root); dir = filepath.Dir(dir) {
-			if _, err := os.ReadDir(dir); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
-func importsOf(source []byte) ([]string, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly)
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	for _, spec := range file.Imports {
-		path, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return nil, err
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
-}
-
-// moduleRoot is the folder with go.mod above this package.
-func moduleRoot(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("no go.mod above this package")
-		}
-		dir = parent
+		pkgs = append(pkgs, pkg)
 	}
 }

@@ -1,0 +1,92 @@
+package architecture
+
+import "strings"
+
+// rule says what the code of one package may import; its tests may import more.
+type rule struct {
+	// product lists packages of this module, without internal/.
+	product string
+	// outside lists what reaches beyond the process, and third-party code.
+	// A name stands for all packages beneath it too.
+	outside string
+}
+
+// Groups of packages that are allowed together.
+const (
+	// domain is pure: the same input gives the same output, everywhere.
+	domain = "audio dialogue score tactic voice vote"
+	ports  = "detect objectstore recognize speech"
+
+	// A port speaks in the domain's words, and in none of another port's but the
+	// words that were recognised.
+	forPort = "audio dialogue fault tactic voice vote"
+	// An adapter knows its own port, which its row adds.
+	forAdapter = forPort + " prompt recognize"
+
+	temporal = "go.temporal.io"
+	aws      = "github.com/aws"
+	zap      = "go.uber.org/zap"
+	forSuite = "testing github.com/google/go-cmp"
+)
+
+// rules has a row for every package of the module, and docs/architecture.md the
+// reasons. What isn't in a row is forbidden.
+var rules = map[string]rule{
+	// The domain.
+	"tactic":     {},
+	"dialogue":   {product: "tactic"},
+	"vote":       {product: "tactic"},
+	"voice":      {product: "dialogue tactic vote", outside: "github.com/BurntSushi/toml"},
+	"score":      {product: "dialogue tactic vote"},
+	"audio":      {outside: "os github.com/go-audio github.com/hajimehoshi/go-mp3 github.com/mewkiz/flac"}, // os: composition spools to a temporary file
+	"prosody":    {product: "audio"},
+	"sample":     {},
+	"evaluation": {product: domain + " " + ports}, // of the ports it takes types only
+	"report":     {product: domain + " " + ports + " evaluation"},
+	"fault":      {},
+	"prompt":     {product: "dialogue tactic vote"},
+
+	// The ports, each with its adapters and its conformance suite.
+	"speech":                      {product: forPort, outside: "golang.org/x/text"},
+	"speech/program":              {product: forAdapter + " speech", outside: "os"},
+	"speech/flite":                {product: forAdapter + " speech speech/program"},
+	"speech/rhvoice":              {product: forAdapter + " speech speech/program", outside: "os"},
+	"speech/speechtest":           {product: forPort + " speech", outside: forSuite},
+	"recognize":                   {product: forPort},
+	"recognize/pocketsphinx":      {product: forAdapter, outside: "os"},
+	"recognize/recognizetest":     {product: forPort + " recognize", outside: forSuite},
+	"detect":                      {product: forPort + " recognize"},
+	"detect/baseline":             {product: forAdapter + " detect prosody"},
+	"detect/chat":                 {product: forAdapter + " detect", outside: "net/http"},
+	"detect/detecttest":           {product: forPort + " detect recognize", outside: forSuite},
+	"objectstore":                 {product: "fault", outside: "crypto/rand"}, // a claim's owner is random
+	"objectstore/mem":             {product: "fault objectstore"},
+	"objectstore/s3":              {product: "fault objectstore", outside: aws + " net net/http"},
+	"objectstore/objectstoretest": {product: "fault objectstore", outside: forSuite + " net/http"},
+
+	// What stands between ports and Temporal, and the mains.
+	"archive":    {product: "detect dialogue evaluation fault objectstore report"},
+	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report", outside: temporal + " " + zap + " os"},
+	"workflows":  {product: "activities dialogue evaluation objectstore recognize speech tactic voice vote", outside: temporal}, // of the ports it takes types only
+	"config":     {product: "objectstore/s3", outside: temporal + " " + zap + " os"},
+	"telemetry":  {outside: temporal + " " + zap},
+	"starter": {
+		product: domain + " " + ports + " archive config detect/baseline evaluation fault objectstore/s3 prompt report sample telemetry workflows",
+		outside: temporal + " " + zap + " crypto/rand net os syscall github.com/spf13",
+	},
+	"worker": {
+		product: domain + " " + ports + " activities archive config evaluation fault prompt telemetry workflows" +
+			" detect/baseline detect/chat objectstore/s3 recognize/pocketsphinx speech/flite speech/rhvoice",
+		outside: temporal + " " + zap + " net os runtime syscall github.com/spf13",
+	},
+
+	// Help for tests: no product code imports it.
+	"architecture":   {},
+	"devstacktest":   {outside: "net/http os syscall testing"},
+	"e2e":            {},
+	"simulator/chat": {outside: "net/http"},
+}
+
+// timeless packages read no clock, on top of their rows: they may name times,
+// never ask for one.
+var timeless = strings.Fields(domain + " prosody sample evaluation report fault prompt detect recognize speech")
