@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,6 +71,11 @@ func (a *app) train(ctx context.Context, t training) error {
 	} else {
 		fmt.Fprintln(a.err, "note: the model is bound by its dataset's licence (MentalManip: CC BY-NC 4.0)")
 	}
+	// Found out before the training, not after it.
+	if err := writeFile(t.out+".new", func(io.Writer) error { return nil }); err != nil {
+		return fmt.Errorf("--out %s: can't be written: %w", t.out, errors.Unwrap(err))
+	}
+	defer os.Remove(t.out + ".new")
 	model, evaluation, err := baseline.Train(ctx, options)
 	if err != nil {
 		return err

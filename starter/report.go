@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/report"
 )
 
@@ -33,16 +32,16 @@ func (a *app) report(ctx context.Context, id, format, out string) error {
 	if !ok {
 		return usagef("--format %q: use text, json or csv", format)
 	}
+	if err := evaluation.CheckID(id); err != nil {
+		return usageError{err}
+	}
 	_, store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	built, err := store.Report(ctx, id)
-	if errors.Is(err, objectstore.ErrNotFound) {
-		return fmt.Errorf("no evaluation %q: `starter list` shows those there are", id)
-	}
 	if err != nil {
-		return err
+		return unknown(id, err)
 	}
 	if err := writer(a.out, built); err != nil {
 		return err

@@ -94,9 +94,7 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 	pool, poolErr := r.voicePool()
 	attributes, attributesErr := onOff("--search-attributes", r.attributes)
 	truth, truthErr := r.wantedTruth()
-	if err := errors.Join(rulesErr, poolErr, attributesErr, truthErr, r.checkDetector()); err != nil {
-		return p, usageError{err}
-	}
+	flagErrs := errors.Join(rulesErr, poolErr, attributesErr, truthErr, r.checkDetector())
 	if r.id == "" {
 		r.id = newID(time.Now())
 	}
@@ -123,7 +121,13 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 	if !p.spec.Dataset.Clips {
 		p.spec.Speech = evaluation.Speech{Synthesizer: r.synthesizer, Pool: pool, CastingSeed: r.castingSeed}
 	}
-	if err := p.spec.Validate(); err != nil {
+	if rulesErr != nil { // already an error: what stands in lets the rest be checked
+		p.spec.Rules = vote.Paper()
+	}
+	if poolErr != nil {
+		p.spec.Dataset.Clips = true
+	}
+	if err := errors.Join(flagErrs, p.spec.Validate()); err != nil {
 		return p, usageError{err}
 	}
 	if err := r.readDialogues(&p, truth); err != nil {

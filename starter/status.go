@@ -15,7 +15,6 @@ import (
 
 	"github.com/speechmanip/speechmanip/internal/archive"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
-	"github.com/speechmanip/speechmanip/internal/objectstore"
 )
 
 // summary is what status and list know of an evaluation. The store is the truth;
@@ -55,16 +54,16 @@ func (a *app) statusCommand() *cobra.Command {
 }
 
 func (a *app) status(ctx context.Context, id string) (summary, error) {
+	if err := evaluation.CheckID(id); err != nil {
+		return summary{}, usageError{err}
+	}
 	cfg, store, err := a.openStore(ctx)
 	if err != nil {
 		return summary{}, err
 	}
 	m, _, err := store.Manifest(ctx, id)
-	if errors.Is(err, objectstore.ErrNotFound) {
-		return summary{}, fmt.Errorf("no evaluation %q: `starter list` shows those there are", id)
-	}
 	if err != nil {
-		return summary{}, err
+		return summary{}, unknown(id, err)
 	}
 	c, err := a.dial(ctx, cfg)
 	if err != nil {

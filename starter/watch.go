@@ -34,6 +34,9 @@ func (a *app) watchCommand() *cobra.Command {
 		Args:  exactArgs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			if err := evaluation.CheckID(args[0]); err != nil {
+				return usageError{err}
+			}
 			cfg, store, err := a.openStore(ctx)
 			if err != nil {
 				return err
@@ -51,6 +54,14 @@ func (a *app) watchCommand() *cobra.Command {
 	return cmd
 }
 
+// unknown says what to do about an id that the store doesn't have.
+func unknown(id string, err error) error {
+	if errors.Is(err, objectstore.ErrNotFound) {
+		return fmt.Errorf("no evaluation %q: `starter list` shows those there are", id)
+	}
+	return err
+}
+
 type followOptions struct {
 	json bool
 	out  string
@@ -60,11 +71,8 @@ type followOptions struct {
 // ends (Ctrl-C) it detaches: the evaluation goes on.
 func (a *app) follow(ctx context.Context, cfg config.Config, c client.Client, store archive.Archive, id string, options followOptions) error {
 	manifest, _, err := store.Manifest(ctx, id)
-	if errors.Is(err, objectstore.ErrNotFound) {
-		return fmt.Errorf("no evaluation %q: `starter list` shows those there are", id)
-	}
 	if err != nil {
-		return err
+		return unknown(id, err)
 	}
 	status, err := a.wait(ctx, c, manifest)
 	if ctx.Err() != nil {

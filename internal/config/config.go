@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -22,7 +23,7 @@ const (
 	EnvEndpoint  = "SPEECHMANIP_S3_ENDPOINT"   // a URL, or "aws"; unset: the local dev stack
 	EnvRegion    = "SPEECHMANIP_S3_REGION"     // default us-east-1
 	EnvBucket    = "SPEECHMANIP_S3_BUCKET"     // default speechmanip
-	EnvAccessKey = "SPEECHMANIP_S3_ACCESS_KEY" // unset: the AWS credential chain
+	EnvAccessKey = "SPEECHMANIP_S3_ACCESS_KEY" // unset: the dev stack's, or the AWS credential chain for aws
 	EnvSecretKey = "SPEECHMANIP_S3_SECRET_KEY"
 	EnvPathStyle = "SPEECHMANIP_S3_PATH_STYLE" // default: true unless the endpoint is aws
 	EnvChecksums = "SPEECHMANIP_S3_CHECKSUMS"  // when_supported (default) or when_required
@@ -105,7 +106,7 @@ func (r *reader) choice(name, fallback string, others ...string) string {
 			return value
 		}
 	}
-	r.fail(name, fmt.Sprintf("use %s", append([]string{fallback}, others...)))
+	r.fail(name, "use "+strings.Join(append([]string{fallback}, others...), " or "))
 	return fallback
 }
 
@@ -134,6 +135,9 @@ func (r *reader) store() s3.Config {
 	}
 	if endpoint == awsEndpoint {
 		cfg.Endpoint = ""
+	} else if cfg.AccessKey == "" || cfg.SecretKey == "" {
+		// The AWS chain's keys are not for another's server.
+		r.fail(EnvEndpoint, fmt.Sprintf("set %s and %s for this server", EnvAccessKey, EnvSecretKey))
 	}
 	if text := r.text(EnvPathStyle, ""); text != "" {
 		value, err := strconv.ParseBool(text)

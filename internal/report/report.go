@@ -39,7 +39,7 @@ type Report struct {
 
 	score.Result
 
-	Unlabelled []VerdictCount        `json:"unlabelled"` // verdicts on items without truth
+	Unlabelled []VerdictCount        `json:"unlabelled_verdicts"` // on items without truth
 	Failures   []Failure             `json:"failures"`
 	Exemplars  []evaluation.Excluded `json:"exemplars"` // left out of all figures
 	Seen       Seen                  `json:"seen"`
@@ -112,6 +112,9 @@ func Build(in Input) (Report, error) {
 		if i > 0 && r.ID == records[i-1].ID {
 			return Report{}, fmt.Errorf("build report: two records of dialogue %q", r.ID)
 		}
+	}
+	if len(records) > in.Manifest.Items {
+		return Report{}, fmt.Errorf("build report: %d records for %d dialogues", len(records), in.Manifest.Items)
 	}
 	out := Report{
 		Schema:     Schema,

@@ -143,10 +143,10 @@ func (t *text) seen(s Seen) {
 
 func (t *text) quality(r Report) {
 	q := r.Quality
-	if q.Measured == 0 {
+	if q.Measured == 0 && len(q.Voices) == 0 && len(q.Flagged) == 0 {
 		return
 	}
-	t.line("Quality of %d clips: median word error rate of the recogniser %.2f", q.Measured, *q.MedianWER)
+	t.line("Quality: median word error rate of the recogniser %s over %d clips", optional("%.2f", q.MedianWER), q.Measured)
 	if len(q.Voices) > 0 {
 		rows := []string{"voice\tclips\tmedian WER\tmedian F0"}
 		for _, v := range q.Voices {
