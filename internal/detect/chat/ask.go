@@ -172,6 +172,9 @@ func newRequest(caps Capabilities, messages []message, q question) request {
 		all := 0
 		r.TopK, r.MinP, r.RepeatPenalty = &all, &zero, &one
 		r.Samplers = []string{"temperature", "top_p"} // temperature first, as the paper draws
+		if caps.NoPromptCache {
+			r.CachePrompt = &off
+		}
 	}
 	if len(q.choice) > 0 {
 		switch caps.Choice {

@@ -34,20 +34,21 @@ const (
 // Capabilities is what a probe found out about a server, for one detector's
 // settings. It is small and plain: store it, and give it back in Config.
 type Capabilities struct {
-	Dialect     Dialect             `json:"dialect"`
-	Server      string              `json:"server"` // program and version, as it says
-	Model       string              `json:"model"`
-	Fingerprint string              `json:"fingerprint"`
-	Context     int                 `json:"context"` // tokens that fit; 0 is unknown
-	Slots       int                 `json:"slots"`   // answers at once; 0 is unknown
-	Choice      string              `json:"choice"`  // the constraint that binds; "" is none
-	Logprobs    bool                `json:"logprobs"`
-	TopLogprobs int                 `json:"top_logprobs"`     // candidates that the server gives
-	Prefill     string              `json:"prefill"`          // how to continue a begun answer; "" is not at all
-	Pieces      map[string][]string `json:"pieces,omitempty"` // the tokens of every tactic's spelling
-	PromptText  int                 `json:"prompt_text"`      // tokens of the decision prompt without its clips; 0 is unknown
-	Audio       Hearing             `json:"audio"`
-	Notes       []string            `json:"notes,omitempty"` // what was refused, and why
+	Dialect       Dialect             `json:"dialect"`
+	Server        string              `json:"server"` // program and version, as it says
+	Model         string              `json:"model"`
+	Fingerprint   string              `json:"fingerprint"`
+	Context       int                 `json:"context"` // tokens that fit; 0 is unknown
+	Slots         int                 `json:"slots"`   // answers at once; 0 is unknown
+	Choice        string              `json:"choice"`  // the constraint that binds; "" is none
+	Logprobs      bool                `json:"logprobs"`
+	TopLogprobs   int                 `json:"top_logprobs"`              // candidates that the server gives
+	Prefill       string              `json:"prefill"`                   // how to continue a begun answer; "" is not at all
+	Pieces        map[string][]string `json:"pieces,omitempty"`          // the tokens of every tactic's spelling
+	NoPromptCache bool                `json:"no_prompt_cache,omitempty"` // as Config says
+	PromptText    int                 `json:"prompt_text"`               // tokens of the decision prompt without its clips; 0 is unknown
+	Audio         Hearing             `json:"audio"`
+	Notes         []string            `json:"notes,omitempty"` // what was refused, and why
 }
 
 // Hearing is whether a server listens, and what a clip costs in prompt tokens:

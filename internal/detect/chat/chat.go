@@ -45,6 +45,9 @@ type Config struct {
 	QuoteTokens     int           // 0 is 48
 	ReasonTokens    int           // 0 is 400
 	MaxAudioSeconds float64       // of one clip; 0 is 300, what Qwen2.5-Omni hears
+	// NoPromptCache makes llama-server read every prompt anew: slower, but its
+	// logits then don't depend on what it was asked before.
+	NoPromptCache bool
 
 	HTTP         *http.Client  // nil is a fresh one
 	Capabilities *Capabilities // of an earlier probe; nil probes before the first question

@@ -15,7 +15,7 @@ func TestLive(t *testing.T) {
 	if url == "" {
 		t.Skip("LLAMA_SERVER_URL names no server")
 	}
-	caps, err := newDetector(t, url, func(c *chat.Config) { c.Model = "" }).Probe(t.Context())
+	caps, err := newDetector(t, url, func(c *chat.Config) { c.Model, c.NoPromptCache = "", true }).Probe(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestLive(t *testing.T) {
 	for name, item := range map[string]detect.Item{"audio": audioItem("one", noise(2, 7)), "text": textItem("two"), "asr": asrItem("three")} {
 		t.Run(name, func(t *testing.T) {
 			detecttest.Run(t, func(t *testing.T) detect.Detector {
-				return newDetector(t, url, func(c *chat.Config) { c.Model = "" })
+				return newDetector(t, url, func(c *chat.Config) { c.Model, c.NoPromptCache = "", true })
 			}, item)
 		})
 	}

@@ -21,7 +21,7 @@ import (
 // and answer all the same. It asks anew every time. A server that can't be asked
 // is a fault; one that refuses a capability just lacks it.
 func (d *Detector) Probe(ctx context.Context) (Capabilities, error) {
-	p := probe{d: d, caps: Capabilities{Dialect: d.config.Dialect, Model: d.config.Model, Server: "a chat server"}}
+	p := probe{d: d, caps: Capabilities{Dialect: d.config.Dialect, Model: d.config.Model, Server: "a chat server", NoPromptCache: d.config.NoPromptCache}}
 	for _, step := range []func(context.Context) error{
 		p.program, p.model, p.logprobs, p.choice, p.prefill, p.pieces, p.hearing, p.promptText,
 	} {

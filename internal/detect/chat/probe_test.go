@@ -3,6 +3,8 @@ package chat_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -297,5 +299,38 @@ func TestKey(t *testing.T) {
 	_, err = d.Identity(t.Context())
 	if fault.KindOf(err) != fault.Pause || strings.Contains(err.Error(), "geheim") {
 		t.Errorf("with a wrong key: %v, want a pause without it", err)
+	}
+}
+
+// A server may do anything: send the client elsewhere, repeat its key, or never
+// stop.
+func TestHostileServer(t *testing.T) {
+	const key = "sk-geheim-1234"
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
+	defer other.Close()
+	for name, answer := range map[string]http.HandlerFunc{
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		},
+		"repeats the key": func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = fmt.Fprintf(w, `{"error":{"message":"%s %s"}}`, strings.Repeat("x", 290), r.Header.Get("Authorization"))
+		},
+		"never stops": func(w http.ResponseWriter, _ *http.Request) {
+			for range 9 {
+				_, _ = w.Write(make([]byte, 1<<20)) // the client hangs up before the end
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			caps := probe(t, simchat.Options{Dialect: simchat.Llama}, nil)
+			server := httptest.NewServer(answer)
+			defer server.Close()
+			d := newDetector(t, server.URL, func(c *chat.Config) { c.Capabilities, c.APIKey = &caps, key })
+			_, err := d.Quote(t.Context(), textItem("x"), detect.QuoteRequest{})
+			if fault.KindOf(err) != fault.Permanent || strings.Contains(err.Error(), "gehe") {
+				t.Errorf("%v, want a permanent fault without the key", err)
+			}
+		})
 	}
 }

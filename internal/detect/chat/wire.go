@@ -31,6 +31,7 @@ type request struct {
 	Grammar       string   `json:"grammar,omitempty"`
 	Samplers      []string `json:"samplers,omitempty"`
 	RepeatPenalty *float64 `json:"repeat_penalty,omitempty"`
+	CachePrompt   *bool    `json:"cache_prompt,omitempty"`
 }
 
 type structuredOutputs struct {
