@@ -25,11 +25,6 @@ func DetectQueue(accelerator, pool string) string {
 const (
 	QueryProgress  = "progress" // of Evaluate and EvaluateChunk: Progress
 	SignalProgress = "progress" // EvaluateChunk to Evaluate: Progress of the chunk
-	WorkflowType   = "Evaluate" // the parent's registered name
-	ReportJSON     = "report.json"
-	ReportText     = "report.txt"
-	ReportCSV      = "dialogues.csv"
-	ReportPasses   = "passes.csv"
 )
 
 // Search attributes, all of type Keyword.
