@@ -1,13 +1,19 @@
 # SpeechManip: `make demo` shows the whole pipeline, `make test` tests it.
 export GOWORK := off
-export CGO_ENABLED ?= 0
+export CGO_ENABLED := 0
+# The same flag everywhere, so that what the build has compiled serves the linters and
+# the tests too: the dev stack alone takes minutes.
+export GOFLAGS := -trimpath $(filter-out -trimpath,$(shell go env GOFLAGS 2>/dev/null))
 
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
-BIN           := $(abspath bin)
+BIN           := $(CURDIR)/bin
 STACK         := infra/devstack
+STACK_SOURCES := $(filter-out %_test.go,$(wildcard $(STACK)/*.go)) $(STACK)/go.mod $(STACK)/go.sum
 
-.PHONY: help setup build demo dev test test-fast unit integration lint bench clean clean-data
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup setup-test build demo dev test test-fast unit race integration lint bench clean clean-data
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -15,12 +21,15 @@ help: ## this list
 setup: ## install what is missing (Debian, root)
 	@infra/setup.sh
 
-build: bin/devstack ## build bin/starter, bin/worker and bin/devstack
-	go build -trimpath -o bin/ ./starter ./worker
+setup-test:
+	@infra/setup.sh --test
 
-bin/devstack: $(wildcard $(STACK)/*.go) $(STACK)/go.mod
-	@echo "building the dev stack (Temporal, its Web UI and S3 in one program): the first time takes minutes"
-	go -C $(STACK) build -trimpath -ldflags='-s -w' -o $(BIN)/devstack .
+build: bin/devstack ## build bin/starter, bin/worker and bin/devstack
+	go build -o bin/ ./starter ./worker
+
+bin/devstack: $(STACK_SOURCES)
+	@echo "building the dev stack: the first time takes minutes"
+	go -C $(STACK) build -ldflags='-s -w' -o "$(BIN)/devstack" .
 
 demo: setup build ## the main job on the built-in sample, on one machine
 	@infra/demo.sh
@@ -28,21 +37,25 @@ demo: setup build ## the main job on the built-in sample, on one machine
 dev: setup build ## keep the dev stack and a worker up
 	@infra/demo.sh dev
 
-test: ## everything: lint, unit tests, the real dev stack
-	@infra/setup.sh --test
-	@$(MAKE) --no-print-directory build lint unit integration
+test: setup-test build lint unit race integration ## everything: lint, unit tests, the real dev stack
 
 test-fast: unit ## unit tests only
 
 unit:
 	go test ./...
 
+# The packages that run goroutines, where there is a C compiler: the race detector needs one.
+race:
+	@if command -v gcc >/dev/null; then set -x; CGO_ENABLED=1 go test -race ./activities ./internal/objectstore/mem ./worker; \
+	else echo "race: no gcc, so no race detector: skipped"; fi
+
 integration: build ## tests against the real dev stack, engines and binaries
-	SPEECHMANIP_BIN=$(BIN) go test -count=1 -tags integration -timeout 20m -p 1 ./internal/devstacktest/... ./internal/objectstore/... ./internal/e2e/...
+	SPEECHMANIP_BIN="$(BIN)" go test -count=1 -tags integration -timeout 15m -p 1 \
+		$$(grep -rl --include='*_test.go' '^//go:build integration' activities internal starter worker workflows | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 	go -C $(STACK) test -count=1 ./...
 
 lint: ## gofmt, vet, staticcheck, workflowcheck
-	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "lint: run gofmt -w on these"; exit 1; }
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "lint: run gofmt -w on these" >&2; exit 1; }
 	go vet -tags integration ./...
 	go -C $(STACK) vet ./...
 	go run $(STATICCHECK) -tags integration ./...
@@ -53,7 +66,7 @@ bench: ## composition against ffmpeg, recognition and classification of a clip
 	go test -run '^$$' -bench Compose ./internal/audio
 	go test -run '^$$' -bench 'Recognize|Classify' ./internal/recognize/... ./internal/detect/baseline
 
-clean: ## remove what was built; keeps .devstack and reports
+clean: ## remove what was built; keeps the data in .devstack and reports
 	rm -rf bin
 
 clean-data: ## remove the dev stack's data and the reports
