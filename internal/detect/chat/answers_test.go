@@ -145,6 +145,27 @@ func TestConstrainedShares(t *testing.T) {
 	}
 }
 
+// Temperature comes before top-p: .6 and .4 become .55 and .45, and top-p .58
+// keeps both. In the other order NO could never be drawn.
+func TestTemperatureFirst(t *testing.T) {
+	for _, dialect := range []string{simchat.VLLM, simchat.Llama} {
+		_, url := serve(t, simchat.Options{Dialect: dialect, Script: script{decideQuestion: {"A": math.Log(0.6), "B": math.Log(0.4)}}.say})
+		d := newDetector(t, url, nil)
+		item := prepare(t, d, textItem("x"))
+		votes := map[vote.Vote]int{}
+		for seed := range int64(40) {
+			got, err := d.Decide(t.Context(), item, detect.Pass{Seed: seed, Sampling: vote.Sampling{Temperature: 2, TopP: 0.58}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			votes[got.Vote]++
+		}
+		if votes[vote.VoteYes] == 0 || votes[vote.VoteNo] == 0 {
+			t.Errorf("%s: %v, want both", dialect, votes)
+		}
+	}
+}
+
 // A server that stops to honour its constraint is caught by its answer; then the
 // words for yes and no decide, and where neither is seen, nothing does.
 func TestFallback(t *testing.T) {

@@ -314,7 +314,7 @@ func TestHostileServer(t *testing.T) {
 		},
 		"repeats the key": func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = fmt.Fprintf(w, `{"error":{"message":"%s %s"}}`, strings.Repeat("x", 290), r.Header.Get("Authorization"))
+			_, _ = fmt.Fprintf(w, `{"error":{"message":"%s %s"}}`, strings.Repeat("x", 280), r.Header.Get("Authorization"))
 		},
 		"never stops": func(w http.ResponseWriter, _ *http.Request) {
 			for range 9 {

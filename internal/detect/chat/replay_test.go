@@ -250,6 +250,28 @@ func TestReadLetter(t *testing.T) {
 	}
 }
 
+// What isn't listed has at most the last listed probability, and at most what
+// all listed ones leave.
+func TestFloor(t *testing.T) {
+	for name, test := range map[string]struct {
+		listed []float64
+		want   float64
+	}{
+		"the last listed":      {[]float64{0.5, 0.1}, 0.1},
+		"what the list leaves": {[]float64{0.6, 0.39}, 0.01},
+		"nothing listed":       {nil, 1},
+	} {
+		var token tokenLogprob
+		for i, p := range test.listed {
+			l := math.Log(p)
+			token.TopLogprobs = append(token.TopLogprobs, candidate{Token: string(rune('A' + i)), Logprob: &l})
+		}
+		if d, _ := newDistribution(token); math.Abs(d.floor-test.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, d.floor, test.want)
+		}
+	}
+}
+
 func TestRetryAfterIsBounded(t *testing.T) {
 	for value, seconds := range map[string]float64{"": 5, "7": 7, "0": 0, "-3": 5, "1e99": 300, "soon": 5, "Mon, 02 Jan 2006 15:04:05 GMT": 0} {
 		header := http.Header{"Retry-After": {value}}
