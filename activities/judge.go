@@ -20,7 +20,7 @@ const DetectionLifetime = 2 * time.Minute
 
 // Detectors finds the detector that a spec asks for. The error names the ones
 // there are.
-type Detectors func(ctx context.Context, spec evaluation.Detection) (detect.Detector, error)
+type Detectors func(ctx context.Context, spec evaluation.Spec) (detect.Detector, error)
 
 // Detection asks detectors.
 type Detection struct {
@@ -48,7 +48,7 @@ func (d *Detection) check(ctx context.Context, manifest objectstore.Ref) (Detect
 	if err != nil {
 		return DetectorCheck{}, err
 	}
-	detector, err := d.Detectors(ctx, m.Spec.Detection)
+	detector, err := d.Detectors(ctx, m.Spec)
 	if err != nil {
 		return DetectorCheck{}, err
 	}
@@ -219,7 +219,7 @@ func (d *Detection) ask(ctx context.Context, task JudgeTask, key func(evaluation
 	}
 	question := job.question(task)
 	ref, made, err := d.Once.Do(ctx, key(question), DetectionLifetime, func(ctx context.Context) (Object, error) {
-		detector, err := d.Detectors(ctx, job.Spec.Detection)
+		detector, err := d.Detectors(ctx, job.Spec)
 		if err != nil {
 			return Object{}, err
 		}

@@ -117,8 +117,10 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 		return evaluation.Manifest{}, objectstore.Ref{}, err
 	}
 	p.spec.Dataset.Lines = lines
-	if p.spec.Detection.Model, err = to.PutModel(ctx, p.model); err != nil {
-		return evaluation.Manifest{}, objectstore.Ref{}, err
+	if p.model != nil {
+		if p.spec.Detection.Model, err = to.PutModel(ctx, p.model); err != nil {
+			return evaluation.Manifest{}, objectstore.Ref{}, err
+		}
 	}
 	items := make([]evaluation.Item, len(p.dialogues))
 	for i, d := range p.dialogues {

@@ -18,6 +18,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/detect/baseline"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/prompt"
 	"github.com/speechmanip/speechmanip/internal/sample"
 	"github.com/speechmanip/speechmanip/internal/voice"
 	"github.com/speechmanip/speechmanip/internal/vote"
@@ -36,6 +37,7 @@ type request struct {
 	castingSeed                  uint64
 	rules, detector, model       string
 	modality, accelerator, pool  string
+	strategy, optionOrder        string
 	passes                       string
 	seed                         uint64
 	maxWER                       float64
@@ -57,8 +59,10 @@ func (r *request) flags(cmd *cobra.Command) {
 	f.StringVar(&r.voices, "voices", "", "voice pool: a built-in one ("+strings.Join(voice.BuiltInNames(), ", ")+") or a TOML file; without it the synthesizer's own")
 	f.Uint64Var(&r.castingSeed, "casting-seed", 0, "another seed casts other voices")
 	f.StringVar(&r.level, "level", string(audio.DefaultComposeOptions().Level), "what gets one loudness gain: speaker, turn, clip or none")
-	f.StringVar(&r.detector, "detector", baseline.Cascade, "one of "+strings.Join(baseline.Names(), ", "))
-	f.StringVar(&r.model, "model", "", "the detector's model file (`starter baseline train`); without it one is trained now on the built-in training text")
+	f.StringVar(&r.detector, "detector", baseline.Cascade, "one of "+strings.Join(detectorNames(), ", "))
+	f.StringVar(&r.model, "model", "", "of a baseline: its model file (see baseline train), without it one is trained now on the built-in training text; of chat: the model's name on the server")
+	f.StringVar(&r.strategy, "prompt", "zero-shot", "of chat: the prompt strategy, one of "+strings.Join(strategyNames(), ", "))
+	f.StringVar(&r.optionOrder, "option-order", string(prompt.AB), "of chat: which letter stands for YES: ab or ba")
 	f.StringVar(&r.modality, "modality", string(detect.Audio), "what the detector is given: audio, text or asr")
 	f.StringVar(&r.accelerator, "accelerator", "cpu", "the detect queue's kind of machine")
 	f.StringVar(&r.pool, "pool", "baseline", "the detect queue's pool")
@@ -116,6 +120,9 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 			Passes:      evaluation.PassMode(r.passes),
 		},
 	}
+	if r.detector == chatDetector {
+		p.spec.Detection.Strategy, p.spec.Detection.OptionOrder = r.strategy, r.optionOrder
+	}
 	p.spec.Compose.Level = audio.Level(r.level)
 	p.spec.Quality.MaxWER = r.maxWER
 	if !p.spec.Dataset.Clips {
@@ -169,11 +176,35 @@ func (r *request) wantedTruth() (dialogue.Truth, error) {
 	return truth, nil
 }
 
+// chatDetector is the detector that asks a chat server; its worker knows where
+// the server is.
+const chatDetector = "chat"
+
+func detectorNames() []string { return append(baseline.Names(), chatDetector) }
+
+// strategyNames are the prompt strategies that show no exemplars.
+func strategyNames() []string {
+	return slices.DeleteFunc(prompt.Names(), func(name string) bool {
+		s, err := prompt.Find(name)
+		return err != nil || s.Exemplars > 0
+	})
+}
+
 func (r *request) checkDetector() error {
-	if !slices.Contains(baseline.Names(), r.detector) {
-		return fmt.Errorf("--detector %q: use one of %s", r.detector, strings.Join(baseline.Names(), ", "))
+	if !slices.Contains(detectorNames(), r.detector) {
+		return fmt.Errorf("--detector %q: use one of %s", r.detector, strings.Join(detectorNames(), ", "))
 	}
-	return nil
+	if r.detector != chatDetector {
+		return nil
+	}
+	var errs []error
+	if !slices.Contains(strategyNames(), r.strategy) {
+		errs = append(errs, fmt.Errorf("--prompt %q: use one of %s", r.strategy, strings.Join(strategyNames(), ", ")))
+	}
+	if err := prompt.Order(r.optionOrder).Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--option-order: %w", err))
+	}
+	return errors.Join(errs...)
 }
 
 // readDialogues reads and selects the dialogues; exemplars and, with --clips,
@@ -274,6 +305,10 @@ func (p *plan) leaveOutExemplars(kept, all []dialogue.Dialogue) error {
 
 // readModel reads the model, or trains one on the built-in training text.
 func (r *request) readModel(ctx context.Context, p *plan) error {
+	if r.detector == chatDetector {
+		p.spec.Detection.ModelName = r.model
+		return nil
+	}
 	if r.model != "" {
 		file, err := os.ReadFile(r.model)
 		if err != nil {

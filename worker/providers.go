@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -9,11 +10,14 @@ import (
 	"sync"
 
 	"github.com/speechmanip/speechmanip/activities"
+	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/detect/baseline"
+	"github.com/speechmanip/speechmanip/internal/detect/chat"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/fault"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/prompt"
 	"github.com/speechmanip/speechmanip/internal/recognize"
 	"github.com/speechmanip/speechmanip/internal/recognize/pocketsphinx"
 	"github.com/speechmanip/speechmanip/internal/speech"
@@ -38,41 +42,82 @@ func synthesizer(name string) (speech.Synthesizer, error) {
 
 func recognizer() recognize.Recognizer { return pocketsphinx.New(pocketsphinx.Options{}) }
 
-// maxModels bounds the models that a worker keeps in memory; each evaluation
-// uses one.
-const maxModels = 4
+// maxDetectors bounds the detectors that a worker keeps in memory; each
+// evaluation uses one.
+const maxDetectors = 4
 
-// detectors returns how detectors are found: a baseline is a model file in the
-// store, loaded once.
-func detectors(store objectstore.Store) activities.Detectors {
+// detectors returns how detectors are found. One that is loaded or probed is
+// kept: a baseline's model is a file in the store, a chat server is probed once.
+func detectors(store objectstore.Store, server config.Chat) activities.Detectors {
 	var mu sync.Mutex
-	loaded := map[string]*baseline.Model{}
-	return func(ctx context.Context, spec evaluation.Detection) (detect.Detector, error) {
-		if !slices.Contains(baseline.Names(), spec.Detector) {
-			return nil, fault.Permanentf("find detector", "unknown_detector", "no detector %q here: use one of %s", spec.Detector, strings.Join(baseline.Names(), ", "))
+	kept := map[string]detect.Detector{}
+	return func(ctx context.Context, spec evaluation.Spec) (detect.Detector, error) {
+		key, err := json.Marshal([]any{spec.Detection, spec.Rules})
+		if err != nil {
+			return nil, err
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		model, ok := loaded[spec.Model.SHA256]
-		if !ok {
-			file, err := objectstore.Bytes(ctx, store, spec.Model)
-			if err != nil {
-				return nil, err
-			}
-			if model, err = baseline.Load(file); err != nil {
-				return nil, &fault.Error{Kind: fault.Permanent, Op: "load model " + spec.Model.Key, Code: "bad_model", Err: err}
-			}
-			if len(loaded) >= maxModels {
-				clear(loaded)
-			}
-			loaded[spec.Model.SHA256] = model
+		if detector, ok := kept[string(key)]; ok {
+			return detector, nil
 		}
-		detector, err := baseline.New(model, spec.Detector)
+		detector, err := newDetector(ctx, store, server, spec)
 		if err != nil {
-			return nil, &fault.Error{Kind: fault.Permanent, Op: "find detector", Code: "bad_model", Err: err}
+			return nil, err
 		}
+		if len(kept) >= maxDetectors {
+			clear(kept)
+		}
+		kept[string(key)] = detector
 		return detector, nil
 	}
+}
+
+func newDetector(ctx context.Context, store objectstore.Store, server config.Chat, spec evaluation.Spec) (detect.Detector, error) {
+	name := spec.Detection.Detector
+	switch {
+	case name == chat.Name:
+		return newChat(server, spec)
+	case slices.Contains(baseline.Names(), name):
+		file, err := objectstore.Bytes(ctx, store, spec.Detection.Model)
+		if err != nil {
+			return nil, err
+		}
+		model, err := baseline.Load(file)
+		if err != nil {
+			return nil, permanent("load model "+spec.Detection.Model.Key, "bad_model", err)
+		}
+		detector, err := baseline.New(model, name)
+		if err != nil {
+			return nil, permanent("find detector", "bad_model", err)
+		}
+		return detector, nil
+	default:
+		return nil, fault.Permanentf("find detector", "unknown_detector", "no detector %q here: use %s, %s", name, chat.Name, strings.Join(baseline.Names(), ", "))
+	}
+}
+
+func newChat(server config.Chat, spec evaluation.Spec) (detect.Detector, error) {
+	if server.URL == "" {
+		return nil, fault.Permanentf("find detector", "no_server", "this worker has no chat server: set %s for the workers of queue %s", config.EnvChatURL, spec.Detection.Queue())
+	}
+	detector, err := chat.New(chat.Config{
+		BaseURL:  server.URL,
+		APIKey:   chat.Secret(server.Key),
+		Dialect:  chat.Dialect(server.Dialect),
+		Model:    spec.Detection.ModelName,
+		Strategy: spec.Detection.Strategy,
+		Order:    prompt.Order(spec.Detection.OptionOrder),
+		Rules:    spec.Rules,
+	})
+	if err != nil {
+		return nil, permanent("find detector", "bad_config", err)
+	}
+	return detector, nil
+}
+
+func permanent(op, code string, err error) error {
+	return &fault.Error{Kind: fault.Permanent, Op: op, Code: code, Err: err}
 }
 
 // software names this build in the clips that it composes.

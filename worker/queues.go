@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/speechmanip/speechmanip/activities"
+	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/workflows"
 )
@@ -16,6 +17,7 @@ type wiring struct {
 	settings settings
 	library  *activities.Library
 	once     activities.Once
+	chat     config.Chat
 }
 
 // workers returns one worker a queue, not yet started, and the queues' names.
@@ -62,7 +64,7 @@ func (w wiring) role(role string) (queue string, register func(worker.Worker), s
 		part := &activities.Clips{Library: w.library, Once: w.once, Recognizer: recognizer(), Software: software()}
 		return evaluation.QueueAudio, func(to worker.Worker) { to.RegisterActivity(part) }, w.settings.concurrency.audio, nil
 	case "detect":
-		part := &activities.Detection{Library: w.library, Once: w.once, Detectors: detectors(w.library.Archive.Store)}
+		part := &activities.Detection{Library: w.library, Once: w.once, Detectors: detectors(w.library.Archive.Store, w.chat)}
 		return evaluation.DetectQueue(w.settings.accelerator, w.settings.pool), func(to worker.Worker) { to.RegisterActivity(part) }, w.settings.concurrency.detect, nil
 	default:
 		return "", nil, 0, fmt.Errorf("unknown role %q", role)

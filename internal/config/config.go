@@ -27,6 +27,9 @@ const (
 	EnvSecretKey = "SPEECHMANIP_S3_SECRET_KEY"
 	EnvPathStyle = "SPEECHMANIP_S3_PATH_STYLE" // default: true unless the endpoint is aws
 	EnvChecksums = "SPEECHMANIP_S3_CHECKSUMS"  // when_supported (default) or when_required
+	EnvChatURL   = "SPEECHMANIP_CHAT_URL"      // role detect: the chat server, e.g. http://127.0.0.1:8000
+	EnvChatKey   = "SPEECHMANIP_CHAT_KEY"      // its key; unset sends none
+	EnvChatKind  = "SPEECHMANIP_CHAT_DIALECT"  // auto (default), vllm, llama-server or generic
 	EnvUI        = "SPEECHMANIP_UI"            // the Web UI's address, for the links that are printed
 	EnvLogFormat = "SPEECHMANIP_LOG_FORMAT"    // console (default) or json
 	EnvLogLevel  = "SPEECHMANIP_LOG_LEVEL"     // debug, info (default), warn, error
@@ -46,11 +49,25 @@ const (
 type Config struct {
 	Temporal client.Options
 	Store    s3.Config
+	Chat     Chat
 	UI       string // without a slash at its end
 	LogJSON  bool
 	LogLevel zapcore.Level
 	Drain    time.Duration
 }
+
+// Chat is the chat server behind a detect worker.
+type Chat struct {
+	URL     string // "" where there is none
+	Key     string
+	Dialect string
+}
+
+// String leaves the key out.
+func (c Chat) String() string { return c.URL + " (" + c.Dialect + ")" }
+
+// GoString leaves the key out.
+func (c Chat) GoString() string { return c.String() }
 
 // Load reads the environment through lookup (os.LookupEnv). The error names
 // everything that is wrong, not only the first.
@@ -62,6 +79,11 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		LogJSON: env.choice(EnvLogFormat, "console", "json") == "json",
 	}
 	cfg.Store = env.store()
+	cfg.Chat = Chat{
+		URL:     env.text(EnvChatURL, ""),
+		Key:     env.text(EnvChatKey, ""),
+		Dialect: env.choice(EnvChatKind, "auto", "vllm", "llama-server", "generic"),
+	}
 	if err := cfg.LogLevel.Set(env.text(EnvLogLevel, "info")); err != nil {
 		env.fail(EnvLogLevel, "use debug, info, warn or error")
 	}

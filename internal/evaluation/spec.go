@@ -52,8 +52,10 @@ type Speech struct {
 // Detection says who judges, and how often.
 type Detection struct {
 	Detector    string          `json:"detector"`
-	Model       objectstore.Ref `json:"model,omitzero"` // of detectors that are a file
-	ModelName   string          `json:"model_name"`     // for people and the search attribute
+	Model       objectstore.Ref `json:"model,omitzero"`         // of detectors that are a file
+	ModelName   string          `json:"model_name"`             // for people, the search attribute, and a server that has several
+	Strategy    string          `json:"strategy,omitempty"`     // of detectors that are prompted
+	OptionOrder string          `json:"option_order,omitempty"` // which letter stands for YES, of the same
 	Modality    detect.Modality `json:"modality"`
 	Accelerator string          `json:"accelerator"`
 	Pool        string          `json:"pool"`
