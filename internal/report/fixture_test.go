@@ -85,7 +85,7 @@ func judged(id string, truth dialogue.Truth, pattern string) evaluation.Record {
 		TextHash:    "text of " + id,
 		Turns:       2,
 		Casting:     voice.Casting{{Speaker: "Person1", Voice: "slt"}, {Speaker: "Person2", Voice: "rms"}},
-		Clip:        objectstore.Ref{Key: "clips/of-" + evaluation.EncodeID(id) + ".wav", SHA256: "00", Size: 100},
+		Clip:        objectstore.Ref{Key: "clips/of-" + evaluation.EncodeID(id) + ".wav", SHA256: "of-" + evaluation.EncodeID(id), Size: 100},
 		ClipSeconds: 4.5,
 		Quality: &evaluation.ClipQuality{WER: 0.1, WERIsSet: true, Reference: 20, Turns: []evaluation.TurnPitch{
 			{Turn: 0, Voice: "slt", F0: 180}, {Turn: 1, Voice: "rms", F0: 110},

@@ -46,7 +46,7 @@ type Report struct {
 	Passes     Passes                `json:"passes"`
 	Tactics    Tactics               `json:"tactics"`
 	Quality    Quality               `json:"quality"`
-	Usage      evaluation.Usage      `json:"usage"`
+	Usage      evaluation.Usage      `json:"usage"` // of all records, exemplars too
 	Settings   Settings              `json:"settings"`
 
 	Dialogues []Dialogue `json:"dialogues"` // by id
@@ -66,6 +66,7 @@ type Failure struct {
 
 // Seen is the result on items that the detector was trained or tuned on.
 type Seen struct {
+	N            int           `json:"n"`
 	IDs          []string      `json:"ids"`
 	Contaminated bool          `json:"contaminated"` // some of the evaluated items were seen
 	Result       *score.Result `json:"result,omitempty"`
@@ -130,10 +131,11 @@ func Build(in Input) (Report, error) {
 		Seen:       Seen{IDs: []string{}},
 	}
 	seen := newSeenSet(in.Seen)
-	exemplars := in.Manifest.Spec.Rules.ExemplarIDs
+	exemplars := findExemplars(records, in.Manifest)
 	for _, r := range records {
-		if slices.Contains(exemplars, r.ID) { // the starter leaves them out; whoever wrote this manifest did not
-			out.Exemplars = append(out.Exemplars, evaluation.Excluded{ID: r.ID, Reason: "exemplar"})
+		out.Usage.Add(r.Usage)
+		if reason := exemplars.reason(r); reason != "" {
+			out.exclude(r.ID, reason)
 			continue
 		}
 		out.Dialogues = append(out.Dialogues, Dialogue{Record: r, Seen: seen.has(r)})
@@ -144,10 +146,16 @@ func Build(in Input) (Report, error) {
 	return out, nil
 }
 
+// exclude names an exemplar that was evaluated although none should be.
+func (r *Report) exclude(id, reason string) {
+	if !slices.ContainsFunc(r.Exemplars, func(e evaluation.Excluded) bool { return e.ID == id }) {
+		r.Exemplars = append(r.Exemplars, evaluation.Excluded{ID: id, Reason: reason})
+	}
+}
+
 // collect gathers what is counted over all dialogues.
 func (r *Report) collect() {
 	for _, d := range r.Dialogues {
-		r.Usage.Add(d.Usage)
 		if d.Seen {
 			r.Seen.IDs = append(r.Seen.IDs, d.ID)
 		}
@@ -164,7 +172,8 @@ func (r *Report) collect() {
 			r.Tactics.LowConfidence = union(r.Tactics.LowConfidence, d.Scores.LowConfidence...)
 		}
 	}
-	r.Seen.Contaminated = len(r.Seen.IDs) > 0
+	r.Seen.N = len(r.Seen.IDs)
+	r.Seen.Contaminated = r.Seen.N > 0
 }
 
 // union adds the values that are not in list yet.
@@ -236,19 +245,3 @@ func countUnlabelled(items []score.Item) []VerdictCount {
 	}
 	return counts
 }
-
-// seenSet finds items by id and by text, as either may have changed.
-type seenSet struct{ ids, texts map[string]bool }
-
-func newSeenSet(seen detect.Seen) seenSet {
-	set := seenSet{map[string]bool{}, map[string]bool{}}
-	for _, id := range seen.IDs {
-		set.ids[id] = true
-	}
-	for _, hash := range seen.TextHashes {
-		set.texts[hash] = true
-	}
-	return set
-}
-
-func (s seenSet) has(r evaluation.Record) bool { return s.ids[r.ID] || s.texts[r.TextHash] }

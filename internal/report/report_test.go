@@ -266,3 +266,36 @@ func TestBuildRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A copy of an exemplar is one too: by its text, and by its clip.
+func TestCopiesOfExemplars(t *testing.T) {
+	in := everything()
+	text, clip := judged("copied text", dialogue.Yes, "YYYYY"), judged("copied clip", dialogue.Yes, "YYYYY")
+	text.TextHash = "text of " + exemplar
+	for i := range in.Records {
+		if in.Records[i].ID == exemplar {
+			in.Records[i].Clip.SHA256 = "11"
+		}
+	}
+	clip.Clip.SHA256 = "11"
+	again := judged("exemplar-0", dialogue.Yes, "YYYYY") // in the manifest's list already
+	in.Records = append(in.Records, text, clip, again)
+	in.Manifest.Items = len(in.Records)
+
+	want := build(t, everything())
+	r := build(t, in)
+	if diff := cmp.Diff([]evaluation.Excluded{
+		{ID: "exemplar-0", Reason: "exemplar"},
+		{ID: "copied clip", Reason: "same clip as an exemplar"},
+		{ID: "copied text", Reason: "same text as an exemplar"},
+		{ID: exemplar, Reason: "exemplar"},
+	}, r.Exemplars); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Result, r.Result); diff != "" {
+		t.Errorf("they change the figures (-without +with):\n%s", diff)
+	}
+	if spent := r.Usage.PassesMade - want.Usage.PassesMade; spent != 15 {
+		t.Errorf("usage has %d passes of theirs, want the 15 that were made", spent)
+	}
+}
