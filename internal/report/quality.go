@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -10,13 +12,13 @@ import (
 )
 
 // Quality says how well the clips carry their text. Flagged clips are in all
-// figures; WithoutFlagged is what those would be without them.
+// figures; WithoutFlagged is what the headline would be without them.
 type Quality struct {
 	Thresholds     evaluation.Quality `json:"thresholds"`
 	Measured       int                `json:"measured"` // clips with a word error rate
 	MedianWER      *float64           `json:"median_wer,omitempty"`
-	Voices         []VoiceQuality     `json:"voices"`
-	Flagged        []Flag             `json:"flagged"`
+	Voices         []VoiceQuality     `json:"voices"`  // by name
+	Flagged        []Flag             `json:"flagged"` // by id
 	WithoutFlagged *score.Result      `json:"without_flagged,omitempty"`
 }
 
@@ -27,6 +29,7 @@ type VoiceQuality struct {
 	MedianWER *float64 `json:"median_wer,omitempty"` // of those clips, other voices included
 	MedianF0  *float64 `json:"median_f0,omitempty"`  // Hz, over its turns
 	Turns     int      `json:"turns"`                // with an F0
+	Outliers  int      `json:"f0_outliers"`          // of those, too far from MedianF0
 }
 
 // Flag is a reason to listen to a clip.
@@ -35,42 +38,33 @@ type Flag struct {
 	Reason string `json:"reason"`
 }
 
+// voiceData gathers one voice's measurements.
+type voiceData struct {
+	clips          int
+	rates, pitches []float64
+}
+
 // measureQuality compares every clip with the thresholds, and every turn's pitch
 // with its voice's, and marks the dialogues.
 func measureQuality(dialogues []Dialogue, thresholds evaluation.Quality) Quality {
-	q := Quality{Thresholds: thresholds, Voices: []VoiceQuality{}, Flagged: []Flag{}}
-	var rates []float64
-	ratesOf, pitchesOf, clipsOf := map[string][]float64{}, map[string][]float64{}, map[string]int{}
-	for _, d := range dialogues {
-		for _, part := range d.Casting {
-			clipsOf[part.Voice]++
-		}
-		if d.Record.Quality == nil {
-			continue
-		}
-		if d.Record.Quality.WERIsSet {
-			rates = append(rates, d.Record.Quality.WER)
-			for _, part := range d.Casting {
-				ratesOf[part.Voice] = append(ratesOf[part.Voice], d.Record.Quality.WER)
-			}
-		}
-		for _, turn := range d.Record.Quality.Turns {
-			pitchesOf[turn.Voice] = append(pitchesOf[turn.Voice], turn.F0)
-		}
-	}
-	q.Measured, q.MedianWER = len(rates), median(rates)
-	for _, voice := range sortedKeys(clipsOf) {
+	rates, voices := gather(dialogues)
+	q := Quality{Thresholds: thresholds, Measured: len(rates), MedianWER: median(rates), Voices: []VoiceQuality{}, Flagged: []Flag{}}
+	for _, name := range slices.Sorted(maps.Keys(voices)) {
+		v := voices[name]
 		q.Voices = append(q.Voices, VoiceQuality{
-			Voice:     voice,
-			Clips:     clipsOf[voice],
-			MedianWER: median(ratesOf[voice]),
-			MedianF0:  median(pitchesOf[voice]),
-			Turns:     len(pitchesOf[voice]),
+			Voice:     name,
+			Clips:     v.clips,
+			MedianWER: median(v.rates),
+			MedianF0:  median(v.pitches),
+			Turns:     len(v.pitches),
 		})
 	}
 	for i := range dialogues {
 		d := &dialogues[i]
-		d.Flagged = flags(d.Record.Quality, thresholds, pitchesOf)
+		if d.Record.Quality == nil {
+			continue
+		}
+		d.Flagged = q.flag(*d.Record.Quality)
 		for _, reason := range d.Flagged {
 			q.Flagged = append(q.Flagged, Flag{ID: d.ID, Reason: reason})
 		}
@@ -78,20 +72,56 @@ func measureQuality(dialogues []Dialogue, thresholds evaluation.Quality) Quality
 	return q
 }
 
-func flags(clip *evaluation.ClipQuality, thresholds evaluation.Quality, pitchesOf map[string][]float64) []string {
-	if clip == nil {
-		return nil
+// gather returns all word error rates, and each voice's measurements.
+func gather(dialogues []Dialogue) (rates []float64, voices map[string]*voiceData) {
+	voices = map[string]*voiceData{}
+	of := func(name string) *voiceData {
+		if voices[name] == nil {
+			voices[name] = &voiceData{}
+		}
+		return voices[name]
 	}
-	var reasons []string
-	if clip.WERIsSet && clip.WER > thresholds.MaxWER {
-		reasons = append(reasons, fmt.Sprintf("word error rate %.2f is above %.2f", clip.WER, thresholds.MaxWER))
-	}
-	for _, turn := range clip.Turns {
-		usual := median(pitchesOf[turn.Voice])
-		if usual == nil || *usual <= 0 || turn.F0 <= 0 {
+	for _, d := range dialogues {
+		quality := d.Record.Quality
+		rated := quality != nil && quality.WERIsSet
+		if rated {
+			rates = append(rates, quality.WER)
+		}
+		for _, part := range d.Casting {
+			v := of(part.Voice)
+			v.clips++
+			if rated {
+				v.rates = append(v.rates, quality.WER)
+			}
+		}
+		if quality == nil {
 			continue
 		}
-		if off := 12 * math.Log2(turn.F0 / *usual); math.Abs(off) > thresholds.MaxF0Semitones {
+		for _, turn := range quality.Turns {
+			if turn.F0 > 0 {
+				v := of(turn.Voice)
+				v.pitches = append(v.pitches, turn.F0)
+			}
+		}
+	}
+	return rates, voices
+}
+
+// flag returns why a clip is flagged, and counts its turns among their voices'
+// outliers.
+func (q *Quality) flag(clip evaluation.ClipQuality) []string {
+	var reasons []string
+	if clip.WERIsSet && clip.WER > q.Thresholds.MaxWER {
+		reasons = append(reasons, fmt.Sprintf("word error rate %.2f is above %.2f", clip.WER, q.Thresholds.MaxWER))
+	}
+	for _, turn := range clip.Turns {
+		if turn.F0 <= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(q.Voices, turn.Voice, func(v VoiceQuality, name string) int { return cmp.Compare(v.Voice, name) })
+		voice := &q.Voices[at] // gather saw this turn too
+		if off := 12 * math.Log2(turn.F0 / *voice.MedianF0); math.Abs(off) > q.Thresholds.MaxF0Semitones {
+			voice.Outliers++
 			reasons = append(reasons, fmt.Sprintf("turn %d: pitch %.0f Hz is %+.1f semitones from voice %s's median", turn.Turn, turn.F0, off, turn.Voice))
 		}
 	}
@@ -109,13 +139,4 @@ func median(values []float64) *float64 {
 		middle = (middle + sorted[len(sorted)/2-1]) / 2
 	}
 	return &middle
-}
-
-func sortedKeys(m map[string]int) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -92,6 +92,11 @@ func TestBuild(t *testing.T) {
 	}, r.Quality.Flagged); diff != "" {
 		t.Errorf("flagged (-want +got):\n%s", diff)
 	}
+	for _, v := range r.Quality.Voices {
+		if want := map[string]int{"rms": 1}[v.Voice]; v.Outliers != want {
+			t.Errorf("voice %s has %d outliers, want %d", v.Voice, v.Outliers, want)
+		}
+	}
 	if w := r.Quality.WithoutFlagged; w == nil || w.N != 7 {
 		t.Errorf("without the flagged: %+v", w)
 	}
