@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -111,6 +112,11 @@ func TestBuild(t *testing.T) {
 func TestText(t *testing.T) {
 	text := write(t, report.WriteText, build(t, everything()))
 	golden(t, "report.golden", text)
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(line) - 1; n > 100 {
+			t.Errorf("%d columns, want at most 100: %s", n, line)
+		}
+	}
 	for _, c := range text {
 		if c != '\n' && !unicode.IsPrint(c) {
 			t.Errorf("the text has %q, which can steer a terminal", c)
@@ -241,6 +247,11 @@ func TestEmpty(t *testing.T) {
 			}
 			for _, file := range report.Files() {
 				text := write(t, file.Write, r)
+				for line := range strings.Lines(text) {
+					if n := utf8.RuneCountInString(line) - 1; n > 100 && strings.HasSuffix(file.Name, ".txt") {
+						t.Errorf("%d columns, want at most 100: %s", n, line)
+					}
+				}
 				if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 					t.Errorf("%s holds NaN or Inf:\n%s", file.Name, text)
 				}
