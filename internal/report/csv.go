@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/speechmanip/speechmanip/internal/tactic"
 	"github.com/speechmanip/speechmanip/internal/vote"
@@ -36,7 +37,7 @@ func WriteDialoguesCSV(w io.Writer, r Report) error {
 		}
 		rows = append(rows, row)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return writeRows(w, rows)
 }
 
 // WritePassesCSV writes one row a pass.
@@ -50,16 +51,28 @@ func WritePassesCSV(w io.Writer, r Report) error {
 			})
 		}
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return writeRows(w, rows)
 }
 
-// cell keeps a spreadsheet from taking text for a formula: such text gets a
-// quote mark before it.
+// cell makes text from outside safe: a spreadsheet must not take it for a formula
+// (it gets a quote mark before it), and a terminal must not obey it (what is not
+// printable is escaped, so a row is always one line).
 func cell(text string) string {
+	mark := ""
 	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
-		return "'" + text
+		mark = "'"
 	}
-	return text
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		text = escape(text)
+	}
+	return mark + text
+}
+
+// writeRows ends them in CRLF, as RFC 4180 has it.
+func writeRows(w io.Writer, rows [][]string) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	return out.WriteAll(rows)
 }
 
 func voices(d Dialogue) string {

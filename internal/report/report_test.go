@@ -202,7 +202,14 @@ func TestCSV(t *testing.T) {
 		{"dialogues", report.WriteDialoguesCSV, 12, "quote"},
 		{"passes", report.WritePassesCSV, 54, "id"},
 	} {
-		rows, err := csv.NewReader(strings.NewReader(write(t, test.write, r))).ReadAll()
+		text := write(t, test.write, r)
+		if lines := strings.Count(text, "\r\n"); lines != 1+test.rows || strings.Count(text, "\n") != lines || strings.Count(text, "\r") != lines {
+			t.Errorf("%s: not one line a row, each ending in CRLF", test.name)
+		}
+		if at := strings.IndexFunc(text, func(c rune) bool { return c != '\r' && c != '\n' && !unicode.IsPrint(c) }); at >= 0 {
+			t.Errorf("%s: holds %q, which can steer a terminal", test.name, text[at:at+1])
+		}
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		if err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}
