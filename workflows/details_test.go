@@ -1,0 +1,42 @@
+package workflows
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/speechmanip/speechmanip/activities"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/tactic"
+	"github.com/speechmanip/speechmanip/internal/vote"
+)
+
+func TestProgressDetails(t *testing.T) {
+	got := progressDetails(evaluation.Progress{Stage: "evaluating", Total: 24, Counts: evaluation.Counts{
+		Started: 9, Done: 6, Yes: 1, No: 2, Unresolved: 2, Failed: 1,
+		Usage: evaluation.Usage{TurnsMade: 1, TurnsStored: 2, Characters: 3, ClipsMade: 4, ClipsStored: 5, Recognized: 6, RecognizedStored: 7, PassesMade: 8, PassesStored: 9},
+	}})
+	want := `**evaluating**: 6 of 24 dialogues
+
+| YES | NO | UNRESOLVED | failed | in flight |
+|---|---|---|---|---|
+| 1 | 2 | 2 | 1 | 3 |
+
+Made (and found stored): 1 (2) turns, 4 (5) clips, 6 (7) transcripts, 8 (9) detector answers; 3 characters spoken.
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}
+
+func TestVerdictDetails(t *testing.T) {
+	record := activities.RecordTask{
+		Clip:    ref("clips/a.wav"),
+		Verdict: vote.Outcome{Verdict: vote.Yes, Yes: 3, No: 1, Invalid: 1},
+		Tactic:  &vote.TacticOutcome{Tactic: tactic.Denial},
+	}
+	want := "**YES**: 3 YES, 1 NO, 1 INVALID\n\nTactic: Denial\n\nClip: `clips/a.wav`\n"
+	if diff := cmp.Diff(want, verdictDetails(record)); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}
