@@ -26,6 +26,9 @@ const (
 	temporal = "go.temporal.io"
 	aws      = "github.com/aws"
 	zap      = "go.uber.org/zap"
+	// A simulator is a vendor's server: it shares nothing with the adapter that asks it.
+	forSimulator = "simulator/ledger simulator/schedule"
+
 	forSuite = "testing github.com/google/go-cmp"
 )
 
@@ -51,6 +54,7 @@ var rules = map[string]rule{
 	"speech/program":              {product: forAdapter + " speech", outside: "os"},
 	"speech/flite":                {product: forAdapter + " speech speech/program"},
 	"speech/rhvoice":              {product: forAdapter + " speech speech/program", outside: "os"},
+	"speech/elevenlabs":           {product: forAdapter + " speech", outside: "net/http"},
 	"speech/speechtest":           {product: forPort + " speech", outside: forSuite},
 	"recognize":                   {product: forPort},
 	"recognize/pocketsphinx":      {product: forAdapter, outside: "os"},
@@ -76,15 +80,18 @@ var rules = map[string]rule{
 	},
 	"worker": {
 		product: domain + " " + ports + " activities archive config evaluation fault prompt telemetry workflows" +
-			" detect/baseline detect/chat objectstore/s3 recognize/pocketsphinx speech/flite speech/rhvoice",
+			" detect/baseline detect/chat objectstore/s3 recognize/pocketsphinx speech/elevenlabs speech/flite speech/rhvoice",
 		outside: temporal + " " + zap + " net os runtime syscall github.com/spf13",
 	},
 
 	// Help for tests: no product code imports it.
-	"architecture":   {},
-	"devstacktest":   {outside: "net/http os syscall testing"},
-	"e2e":            {},
-	"simulator/chat": {outside: "net/http"},
+	"architecture":         {},
+	"devstacktest":         {outside: "net/http os syscall testing"},
+	"e2e":                  {},
+	"simulator/chat":       {product: forSimulator, outside: "net/http"},
+	"simulator/elevenlabs": {product: forSimulator, outside: "net/http"},
+	"simulator/ledger":     {},
+	"simulator/schedule":   {},
 }
 
 // timeless packages read no clock, on top of their rows: they may name times,
