@@ -3,8 +3,6 @@ package report
 import (
 	"encoding/json"
 	"io"
-
-	"github.com/speechmanip/speechmanip/internal/evaluation"
 )
 
 // Writer writes a report in one form.
@@ -20,10 +18,10 @@ type File struct {
 // Files returns the files of a report, the JSON form first.
 func Files() []File {
 	return []File{
-		{evaluation.ReportJSON, "application/json", WriteJSON},
-		{evaluation.ReportText, "text/plain; charset=utf-8", WriteText},
-		{evaluation.ReportCSV, "text/csv; charset=utf-8", WriteDialoguesCSV},
-		{evaluation.ReportPasses, "text/csv; charset=utf-8", WritePassesCSV},
+		{"report.json", "application/json", WriteJSON},
+		{"report.txt", "text/plain; charset=utf-8", WriteText},
+		{"dialogues.csv", "text/csv; charset=utf-8", WriteDialoguesCSV},
+		{"passes.csv", "text/csv; charset=utf-8", WritePassesCSV},
 	}
 }
 
