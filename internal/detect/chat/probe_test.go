@@ -157,8 +157,8 @@ func TestFaults(t *testing.T) {
 			caps := probe(t, simchat.Options{Dialect: simchat.Llama}, nil)
 			_, url := serve(t, simchat.Options{
 				Dialect: simchat.Llama,
-				Fault: func(n int) simchat.Fault {
-					if n == 0 {
+				Fault: func(c simchat.Call) simchat.Fault {
+					if c.N == 0 {
 						return kind
 					}
 					return simchat.None

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/speechmanip/speechmanip/internal/simulator/ledger"
 )
 
 // The dialects. Generic is a server that shares nothing but the completions.
@@ -41,30 +43,28 @@ type Options struct {
 	NoLogprobs        bool
 	Loading           int // requests that find it still loading
 
-	Fault  func(n int) Fault               // of the nth completion, from 0; nil is none
+	Fault  func(Call) Fault                // of a completion; nil is none
 	Script func(Prompt) map[string]float64 // logits by token, instead of the model's; nil, or a nil map, is the model's
-	Ledger func(Call)                      // is told of every completion that was made
 }
 
-// Call is one completion that a provider would bill.
+// Call is one request for a completion, as a schedule of faults sees it.
 type Call struct {
-	Key              string // the same for the same request
-	PromptTokens     int
-	CompletionTokens int
-	Delivered        bool // false where a fault destroyed the reply
+	N   int    // its number among all, from 0
+	Key string // the same for the same request
+	Try int    // its number among those of the same key, from 0
 }
 
 // Server is an http.Handler. It is safe for concurrent use.
 type Server struct {
 	options Options
 	slots   chan struct{}
+	ledger  ledger.Ledger
 
 	mu       sync.Mutex
 	requests int // of all paths
-	calls    int // completions
+	calls    int // for completions
+	tries    map[string]int
 	waiting  int
-	peak     int // most completions at once
-	running  int
 	dead     bool // a clip of one sample brought it down
 }
 
@@ -82,21 +82,17 @@ func New(o Options) *Server {
 	if o.Slots == 0 {
 		o.Slots = 4
 	}
-	return &Server{options: o, slots: make(chan struct{}, o.Slots)}
+	return &Server{options: o, slots: make(chan struct{}, o.Slots), tries: map[string]int{}}
 }
 
-// Completions returns how many were asked for.
+// Ledger returns what the completions cost, in tokens of prompts and answers.
+func (s *Server) Ledger() *ledger.Ledger { return &s.ledger }
+
+// Completions returns how often one was asked for, refused ones among them.
 func (s *Server) Completions() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls
-}
-
-// Peak returns how many completions ran at once, at most.
-func (s *Server) Peak() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.peak
 }
 
 // maxRequest bounds a request, in bytes.
@@ -220,12 +216,14 @@ func (s *Server) fail(w http.ResponseWriter, status int, kind, message string) {
 	write(w, status, map[string]any{"error": inner})
 }
 
-func write(w http.ResponseWriter, status int, value any) {
+// write sends a value as JSON and reports whether all of it went out.
+func write(w http.ResponseWriter, status int, value any) bool {
 	data, err := json.Marshal(value)
 	if err != nil {
 		panic(fmt.Sprintf("simulated chat server: %v", err)) // plain values: a programming error
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // the client may be gone
+	_, err = w.Write(data)
+	return err == nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +14,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/speechmanip/speechmanip/internal/simulator/ledger"
+	"github.com/speechmanip/speechmanip/internal/simulator/schedule"
 )
 
 // exchange is one recorded exchange of a real llama-server.
@@ -337,39 +344,64 @@ func TestVLLMRefuses(t *testing.T) {
 	}
 }
 
+// A client sees every fault, and the ledger what was made and lost by it.
 func TestFaultsAreSeen(t *testing.T) {
+	lost := []Fault{LateReset, SlowBody, CutBody, Garbage, NoChoices}
 	body := `{"model":"simulated","max_tokens":1,"messages":[{"role":"user","content":"?"}]}`
 	for _, f := range Faults() {
-		var made []Call
-		s := New(Options{Dialect: VLLM, Fault: func(n int) Fault {
-			if n == 0 {
-				return f
-			}
-			return None
-		}, Ledger: func(c Call) { made = append(made, c) }})
+		plan := schedule.Schedule[Fault]{At: map[int]Fault{0: f}}
+		s := New(Options{Dialect: VLLM, Fault: func(c Call) Fault { return plan.Nth(c.N) }})
 		h := httptest.NewServer(s)
 		for n, healthy := range []bool{false, true} {
 			response, err := http.Post(h.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
-			ok := err == nil && response.StatusCode == 200
+			var out struct{ Choices []any }
+			ok := err == nil
 			if ok {
-				var out struct{ Choices []any }
-				ok = json.NewDecoder(response.Body).Decode(&out) == nil && len(out.Choices) > 0
-			}
-			if err == nil {
+				data, broken := io.ReadAll(response.Body)
 				_ = response.Body.Close()
+				ok = broken == nil && response.StatusCode == 200 && json.Unmarshal(data, &out) == nil && len(out.Choices) > 0
 			}
 			if ok != healthy && f != SlowBody { // a slow body is whole for who waits
 				t.Errorf("%s, call %d: ok is %v", f, n, ok)
 			}
 		}
 		h.Close()
-		want := 1
-		if f.destroys() {
-			want = 2
+		want := ledger.Total{Calls: 1, Requests: 1, Peak: 1}
+		if slices.Contains(lost, f) {
+			want.Calls, want.Destroyed = 2, 1
 		}
-		if len(made) != want || made[0].Delivered == f.destroys() || !made[len(made)-1].Delivered {
-			t.Errorf("%s: the ledger has %+v", f, made)
+		got := s.Ledger().Total()
+		got.Cost, got.Wasted = 0, 0
+		if got != want {
+			t.Errorf("%s: %+v, want %+v", f, got, want)
 		}
+	}
+}
+
+func TestSlots(t *testing.T) {
+	s := New(Options{Dialect: VLLM, Slots: 2, Queue: 4, Latency: 50 * time.Millisecond})
+	h := httptest.NewServer(s)
+	defer h.Close()
+	var group sync.WaitGroup
+	var refused atomic.Int64
+	for i := range 8 {
+		group.Go(func() {
+			body := fmt.Sprintf(`{"model":"simulated","max_tokens":1,"messages":[{"role":"user","content":"%d?"}]}`, i)
+			response, err := http.Post(h.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusServiceUnavailable {
+				refused.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	got := s.Ledger().Total()
+	if got.Peak > 2 || got.Calls+int(refused.Load()) != 8 || got.InFlight != 0 {
+		t.Errorf("%+v, %d refused", got, refused.Load())
 	}
 }
 

@@ -10,26 +10,21 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/speechmanip/speechmanip/internal/simulator/ledger"
 )
 
 // complete answers one completion, through the slots and the faults.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, data []byte) {
-	s.mu.Lock()
-	n := s.calls
-	s.calls++
-	full := s.options.Dialect == VLLM && s.options.Queue > 0 && s.waiting >= s.options.Queue
-	s.waiting++
-	s.mu.Unlock()
-	defer s.count(func() { s.waiting-- })
-	if full {
+	sum := sha256.Sum256(data)
+	key := hex.EncodeToString(sum[:])
+	planned, admitted := s.admit(key)
+	defer s.leave()
+	if !admitted {
 		s.fail(w, http.StatusServiceUnavailable, "ServiceUnavailableError", "The request queue is full")
 		return
 	}
-	var f Fault
-	if s.options.Fault != nil {
-		f = s.options.Fault(n)
-	}
-	if s.before(w, r, f) {
+	if s.before(w, planned) {
 		return
 	}
 	a, refused := s.read(data)
@@ -37,39 +32,58 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, data []byte) {
 		s.refuse(w, refused)
 		return
 	}
-
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	case <-r.Context().Done():
 		panic(http.ErrAbortHandler)
 	}
-	s.count(func() { s.running++; s.peak = max(s.peak, s.running) })
-	defer s.count(func() { s.running-- })
+	end := s.ledger.Begin(key)
+	cost, outcome := 0, ledger.Destroyed // unless it goes well
+	defer func() { end(cost, outcome) }()
 	select {
 	case <-time.After(s.options.Latency):
 	case <-r.Context().Done():
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) // nothing was made yet
 	}
 	reply, tokens := s.answer(a)
-	if s.options.Ledger != nil {
-		sum := sha256.Sum256(data)
-		s.options.Ledger(Call{Key: hex.EncodeToString(sum[:]), PromptTokens: a.promptTokens, CompletionTokens: tokens, Delivered: !f.destroys()})
+	cost = a.promptTokens + tokens
+	if s.after(w, planned, reply) {
+		return
 	}
-	if !s.after(w, f, reply) {
-		write(w, http.StatusOK, reply)
+	outcome = ledger.Delivered
+	if !write(w, http.StatusOK, reply) || r.Context().Err() != nil {
+		outcome = ledger.Abandoned
 	}
 }
 
-func (s *Server) count(change func()) {
+// admit counts a call, and returns what is to go wrong with it and whether the
+// queue has room.
+func (s *Server) admit(key string) (planned Fault, ok bool) {
+	s.mu.Lock()
+	call := Call{N: s.calls, Key: key, Try: s.tries[key]}
+	s.calls++
+	s.tries[key]++
+	full := s.options.Dialect == VLLM && s.options.Queue > 0 && s.waiting >= s.options.Queue
+	s.waiting++
+	s.mu.Unlock()
+	if s.options.Fault == nil {
+		return None, !full
+	}
+	return s.options.Fault(call), !full
+}
+
+func (s *Server) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	change()
+	s.waiting--
 }
 
 func (s *Server) refuse(w http.ResponseWriter, r *refusal) {
 	if r.dies {
-		s.count(func() { s.dead = true })
+		s.mu.Lock()
+		s.dead = true
+		s.mu.Unlock()
 		panic(http.ErrAbortHandler)
 	}
 	inner := map[string]any{"message": r.message, "type": r.kind, "code": r.status}

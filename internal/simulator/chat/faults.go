@@ -23,7 +23,7 @@ const (
 	StillLoading Fault = "503-loading"    // the model is loading
 	Reset        Fault = "reset"          // the connection breaks before a reply
 	LateReset    Fault = "late-reset"     // the same after the answer was made
-	SlowBody     Fault = "slow-body"      // the reply never ends
+	SlowBody     Fault = "slow-body"      // the reply comes byte by byte
 	CutBody      Fault = "truncated-body" // the reply ends too early
 	Garbage      Fault = "garbage"        // 200 with something else than JSON
 	NoChoices    Fault = "no-choices"     // 200 with an empty completion
@@ -37,17 +37,8 @@ func Faults() []Fault {
 	}
 }
 
-// destroys reports whether the answer was made and then lost.
-func (f Fault) destroys() bool {
-	switch f {
-	case LateReset, SlowBody, CutBody, Garbage, NoChoices:
-		return true
-	}
-	return false
-}
-
 // before is the faults of a request that nobody answers.
-func (s *Server) before(w http.ResponseWriter, _ *http.Request, f Fault) (done bool) {
+func (s *Server) before(w http.ResponseWriter, f Fault) (done bool) {
 	switch f {
 	case TooMany:
 		w.Header().Set("Retry-After", strconv.Itoa(2))
@@ -93,7 +84,7 @@ func (s *Server) after(w http.ResponseWriter, f Fault, reply any) (done bool) {
 				return true
 			}
 			_ = http.NewResponseController(w).Flush() // a client that is gone ends the writes
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(time.Millisecond)
 		}
 	case CutBody:
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
