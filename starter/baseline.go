@@ -66,16 +66,9 @@ func (a *app) train(ctx context.Context, t training) error {
 	if err != nil {
 		return err
 	}
-	if t.dataset == "" {
-		fmt.Fprintln(a.err, "note: no --dataset: training on the built-in training text, the project's own writing")
-	} else {
-		fmt.Fprintln(a.err, "note: the model is bound by its dataset's licence (MentalManip: CC BY-NC 4.0)")
+	if err := checkOut(t.out); err != nil {
+		return err
 	}
-	// Found out before the training, not after it.
-	if err := writeFile(t.out+".new", func(io.Writer) error { return nil }); err != nil {
-		return fmt.Errorf("--out %s: can't be written: %w", t.out, errors.Unwrap(err))
-	}
-	defer os.Remove(t.out + ".new")
 	model, evaluation, err := baseline.Train(ctx, options)
 	if err != nil {
 		return err
@@ -87,12 +80,33 @@ func (a *app) train(ctx context.Context, t training) error {
 	if err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
+	if t.dataset == "" {
+		fmt.Fprintln(a.err, "note: no --dataset: trained on the built-in training text, the project's own writing")
+	} else {
+		fmt.Fprintln(a.err, "note: the model is bound by its dataset's licence (MentalManip: CC BY-NC 4.0)")
+	}
+	if n := len(options.HeldOut); n > 0 && evaluation.Parts.HeldOut == 0 {
+		fmt.Fprintf(a.err, "note: none of the %d ids to hold out is in the dataset\n", n)
+	}
 	if t.json {
 		return json.NewEncoder(a.out).Encode(evaluation)
 	}
 	fmt.Fprint(a.out, evaluation.String())
 	fmt.Fprintf(a.out, "model %s written to %s; use it: starter evaluate --model %[2]s\n", model.Hash(), t.out)
 	return nil
+}
+
+// checkOut finds out before the training, not after it, that a file can't be
+// written. It leaves the file that may be there as it is.
+func checkOut(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("--out %s: is no regular file", path)
+	}
+	probe, err := os.CreateTemp(filepath.Dir(path), ".starter-*")
+	if err != nil {
+		return fmt.Errorf("--out %s: can't be written: %w", path, err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 func (t training) options() (baseline.TrainOptions, error) {
@@ -108,8 +122,8 @@ func (t training) options() (baseline.TrainOptions, error) {
 	if err != nil {
 		return baseline.TrainOptions{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if n := dataset.Validation.Unusable(); n > 0 {
-		return baseline.TrainOptions{}, fmt.Errorf("%d rows of %s can't be used: `starter dataset check` names them", n, name)
+	if err := unusable(dataset.Validation, name); err != nil {
+		return baseline.TrainOptions{}, fmt.Errorf("%w: `starter dataset check` names them", err)
 	}
 	sum := sha256.Sum256(text)
 	options := baseline.TrainOptions{Dialogues: dataset.Dialogues, DatasetName: name, DatasetSHA256: hex.EncodeToString(sum[:])}
@@ -121,6 +135,9 @@ func (t training) options() (baseline.TrainOptions, error) {
 		defer file.Close()
 		if options.HeldOut, err = baseline.ReadIDs(file); err != nil {
 			return options, fmt.Errorf("--held-out %s: %w", t.heldOut, err)
+		}
+		if len(options.HeldOut) == 0 {
+			return options, fmt.Errorf("--held-out %s: holds no ids", t.heldOut)
 		}
 	}
 	if t.clips != "" {

@@ -12,7 +12,7 @@ var clipExtensions = []string{".mp3", ".wav", ".flac"}
 
 // findClips returns the clips of a folder by dialogue id: what stands before the
 // first '_' of a file's name, or before its extension. Other files are left
-// alone.
+// alone, hidden ones too: some systems keep "._CLIP.mp3" beside CLIP.mp3.
 func findClips(dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -25,7 +25,7 @@ func findClips(dir string) (map[string]string, error) {
 			continue
 		}
 		id, _, _ := strings.Cut(strings.TrimSuffix(entry.Name(), extension), "_")
-		if id == "" {
+		if id == "" || strings.HasPrefix(id, ".") {
 			continue
 		}
 		if first := clips[id]; first != "" {
@@ -34,7 +34,7 @@ func findClips(dir string) (map[string]string, error) {
 		clips[id] = filepath.Join(dir, entry.Name())
 	}
 	if len(clips) == 0 {
-		return nil, fmt.Errorf("clips: %s has no file ID_*%s", dir, strings.Join(clipExtensions, ", ID_*"))
+		return nil, fmt.Errorf("clips: none of the %d files in %s is called ID_*%s", len(entries), dir, strings.Join(clipExtensions, ", ID_*"))
 	}
 	return clips, nil
 }

@@ -52,11 +52,12 @@ func (a *app) datasetCheckCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if n := dataset.Validation.Unusable(); n > 0 {
-				return fmt.Errorf("%d rows of %s can't be used", n, args[0])
+			name := datasetName(args[0])
+			if err := unusable(dataset.Validation, name); err != nil {
+				return err
 			}
 			if len(dataset.Dialogues) == 0 {
-				return fmt.Errorf("%s has no dialogues", args[0])
+				return fmt.Errorf("%s has no dialogues", name)
 			}
 			return nil
 		},
@@ -77,9 +78,25 @@ func (a *app) readDatasetFile(path string) (dialogue.Dataset, error) {
 	}
 	dataset, err := dialogue.Read(path, in)
 	if err != nil {
-		return dataset, fmt.Errorf("%s: %w", path, err)
+		return dataset, fmt.Errorf("%s: %w", datasetName(path), err)
 	}
 	return dataset, nil
+}
+
+func datasetName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
+// unusable says how many rows can't be used; nil if all can.
+func unusable(v dialogue.Validation, name string) error {
+	n := v.Unusable()
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d rows of %s can't be used", n, v.Dialogues+n, name)
 }
 
 func (a *app) datasetSampleCommand() *cobra.Command {
