@@ -309,6 +309,35 @@ func TestOutsideTopK(t *testing.T) {
 	}
 }
 
+// llama-server leaves logprobs out when it draws half a character; they are asked
+// for again, and are the same.
+func TestHalfCharacter(t *testing.T) {
+	logits := map[string]float64{"A": 1, "B": 0, simchat.Fragment: 1.5}
+	recovered := 0
+	for i := range 20 {
+		server, url := serve(t, simchat.Options{Dialect: simchat.Llama, Script: script{decideQuestion: logits}.say})
+		d := newDetector(t, url, nil)
+		prepare(t, d, textItem("warm"))
+		before := server.Completions()
+		item := textItem("x")
+		item.Turns[0].Text = strings.Repeat("You owe me. ", i+1)
+		var p struct {
+			Yes vote.Mass `json:"yes"`
+		}
+		if err := json.Unmarshal(prepare(t, d, item).Prepared, &p); err != nil {
+			t.Fatal(err)
+		}
+		// A fourth call may have failed as the others.
+		if made := server.Completions() - before; made == 2 || made == 3 {
+			recovered++
+			checkMass(t, "letter for YES", p.Yes, probability(logits, "A"))
+		}
+	}
+	if recovered == 0 {
+		t.Error("no request was repeated to success")
+	}
+}
+
 // Without logprobs a name is chosen, and the method says that it has no
 // probability.
 func TestNoLogprobs(t *testing.T) {

@@ -112,7 +112,7 @@ func (d *Detector) ask(ctx context.Context, caps Capabilities, t target, q quest
 	if err != nil {
 		return reply{}, fault.Permanentf(op, "bad_prompt", "%w", err)
 	}
-	out, err := d.client.chat(ctx, op, newRequest(caps, d.fill(messages, t.clip), q))
+	out, err := d.client.complete(ctx, op, newRequest(caps, d.fill(messages, t.clip), q))
 	if err != nil {
 		return reply{}, err
 	}

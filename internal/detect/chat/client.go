@@ -72,7 +72,23 @@ func serverRoot(base string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), nil
 }
 
-// chat makes one completion.
+// seedTries bounds how often logprobs that didn't come are asked for again.
+const seedTries = 3
+
+// complete makes one completion. llama-server leaves logprobs out when the token
+// that it drew ends inside a character; another seed draws another one, and the
+// probabilities are the same.
+func (c *client) complete(ctx context.Context, op string, r request) (reply, error) {
+	for try := 0; ; try++ {
+		out, err := c.chat(ctx, op, r)
+		if err != nil || !r.Logprobs || out.hasFirst || try == seedTries {
+			return out, err
+		}
+		r.Seed++
+	}
+}
+
+// chat sends one request for a completion.
 func (c *client) chat(ctx context.Context, op string, r request) (reply, error) {
 	data, err := c.do(ctx, op, http.MethodPost, "/v1/chat/completions", r)
 	if err != nil {

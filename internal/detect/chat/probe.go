@@ -60,7 +60,7 @@ func lacks(err error) bool {
 
 // ask makes one small completion, absent where the server refuses it.
 func (p *probe) ask(ctx context.Context, what string, messages []message, q question) (r reply, accepted bool, err error) {
-	r, err = p.d.client.chat(ctx, "probe the chat server: "+what, newRequest(p.caps, messages, q))
+	r, err = p.d.client.complete(ctx, "probe the chat server: "+what, newRequest(p.caps, messages, q))
 	if lacks(err) {
 		p.note("%s: %v", what, err)
 		return reply{}, false, nil

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/speechmanip/speechmanip/internal/simulator/ledger"
 )
@@ -109,7 +110,9 @@ func (s *Server) answer(a ask) (reply any, tokens int) {
 	for tokens < a.maxTokens {
 		chosen, shown := a.sampling.step(s.logits(p), strings.TrimPrefix(p.Generated, a.prefill), rng)
 		tokens++
-		if a.logprobs {
+		// llama-server holds such a token back, and its entry with it.
+		held := s.options.Dialect == Llama && !utf8.ValidString(vocabulary[chosen].text)
+		if a.logprobs && !held {
 			entries = append(entries, s.entry(chosen, shown, a.top))
 		}
 		if vocabulary[chosen].id == end {
@@ -123,7 +126,7 @@ func (s *Server) answer(a ask) (reply any, tokens int) {
 		content = p.Generated // with what it began with
 	}
 	choice := map[string]any{"index": 0, "finish_reason": finish, "message": s.message(content)}
-	if a.logprobs {
+	if len(entries) > 0 {
 		choice["logprobs"] = map[string]any{"content": entries}
 	}
 	usage := map[string]any{"prompt_tokens": a.promptTokens, "completion_tokens": tokens, "total_tokens": a.promptTokens + tokens}
@@ -140,7 +143,7 @@ func (s *Server) answer(a ask) (reply any, tokens int) {
 		usage["prompt_tokens_details"] = nil
 		out["system_fingerprint"], out["service_tier"], out["prompt_logprobs"] = nil, nil, nil
 		choice["stop_reason"] = nil
-		if !a.logprobs {
+		if len(entries) == 0 {
 			choice["logprobs"] = nil
 		}
 	}
@@ -185,7 +188,7 @@ func (s *Server) candidate(i int, shown []float64) entry {
 		bytes = append(bytes, int(b))
 	}
 	// JSON has no -Inf; vLLM writes this instead.
-	out := entry{"token": t.text, "bytes": bytes, "logprob": math.Max(shown[i], -9999)}
+	out := entry{"token": strings.ToValidUTF8(t.text, ""), "bytes": bytes, "logprob": math.Max(shown[i], -9999)}
 	if s.options.Dialect == Llama {
 		out["id"] = t.id
 	} else if t.id == end {

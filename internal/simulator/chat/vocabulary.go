@@ -8,6 +8,9 @@ import (
 // end is the token that ends an answer.
 const end = 151645
 
+// Fragment is a token that ends inside a character.
+const Fragment = "\xe9\x81"
+
 // token is one entry of the vocabulary.
 type token struct {
 	id   int
@@ -50,6 +53,7 @@ func readVocabulary() []token {
 	for i, text := range strings.Split(filler, "|") {
 		out = append(out, token{210000 + i, text})
 	}
+	out = append(out, token{220000, Fragment})
 	return append(out, token{end, ""})
 }
 
