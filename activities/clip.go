@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
 	"github.com/speechmanip/speechmanip/internal/audio"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/fault"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/recognize"
 )
@@ -81,9 +83,20 @@ func (c *Clips) compose(ctx context.Context, task evaluation.Task) (ClipResult, 
 		Software:    c.Software,
 	})
 	if err != nil {
-		return ClipResult{}, fmt.Errorf("compose clip: %w", err)
+		return ClipResult{}, composeFault(err)
 	}
 	return c.store(ctx, file, timeline, plan.clipTurns(job), job.Spec.Compose)
+}
+
+// composeFault makes audio that can't be composed permanent: it would be the same
+// again. A store's fault and a full disk stay what they are.
+func composeFault(err error) error {
+	var f *fault.Error
+	var file *fs.PathError
+	if errors.As(err, &f) || errors.As(err, &file) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("compose clip: %w", err)
+	}
+	return badInput("compose clip", err)
 }
 
 // store puts the clip first and its timeline last, so that a timeline in the

@@ -11,6 +11,10 @@ import (
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 )
 
+// storeMargin is how much longer a claim lives than the call made under it: time
+// to look into the store again and to put the result there.
+const storeMargin = 30 * time.Second
+
 // claimedDelay is how soon work that another holds is looked for again.
 const claimedDelay = 2 * time.Second
 
@@ -38,7 +42,7 @@ func (o Once) Do(ctx context.Context, key string, lifetime time.Duration, make f
 	if ref, err := o.Store.Stat(ctx, key); !errors.Is(err, objectstore.ErrNotFound) {
 		return ref, false, err
 	}
-	claim, err := objectstore.Acquire(ctx, o.Store, key, owner(ctx), o.Now(), lifetime)
+	claim, err := objectstore.Acquire(ctx, o.Store, key, owner(ctx), o.Now(), lifetime+storeMargin)
 	if err != nil {
 		return objectstore.Ref{}, false, err
 	}

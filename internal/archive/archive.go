@@ -57,7 +57,7 @@ func (a Archive) Dialogue(ctx context.Context, lines objectstore.Ref, item evalu
 		return dialogue.Dialogue{}, fmt.Errorf("read dialogue %q: %w", item.ID, err)
 	}
 	if hash(line) != item.Line.SHA256 {
-		return dialogue.Dialogue{}, fmt.Errorf("read dialogue %q from %q: %w", item.ID, lines.Key, objectstore.ErrCorrupt)
+		return dialogue.Dialogue{}, fmt.Errorf("read dialogue %q: %w", item.ID, objectstore.Corrupt(lines.Key, item.Line.SHA256, hash(line)))
 	}
 	return dialogue.ParseLine(line)
 }

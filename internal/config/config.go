@@ -159,7 +159,8 @@ func (r *reader) store() s3.Config {
 		cfg.Endpoint = ""
 	} else if cfg.AccessKey == "" || cfg.SecretKey == "" {
 		// The AWS chain's keys are not for another's server.
-		r.fail(EnvEndpoint, fmt.Sprintf("set %s and %s for this server", EnvAccessKey, EnvSecretKey))
+		// Without the value: an endpoint may hold a password.
+		r.errs = append(r.errs, fmt.Errorf("%s: set %s and %s for this server", EnvEndpoint, EnvAccessKey, EnvSecretKey))
 	}
 	if text := r.text(EnvPathStyle, ""); text != "" {
 		value, err := strconv.ParseBool(text)

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 )
 
 // maxEncodedID keeps an encoded id below the 255 bytes that a path segment may
@@ -16,17 +15,17 @@ const maxEncodedID = 180
 // so does a leading '.'. Distinct ids stay distinct. A longer result is cut and
 // ends in the id's hash.
 func EncodeID(id string) string {
-	var b strings.Builder
+	b := make([]byte, 0, len(id))
 	for i := 0; i < len(id); i++ {
 		c := id[i]
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.' && i > 0:
-			b.WriteByte(c)
+			b = append(b, c)
 		default:
-			fmt.Fprintf(&b, "=%02X", c)
+			b = fmt.Appendf(b, "=%02X", c)
 		}
 	}
-	encoded := b.String()
+	encoded := string(b)
 	if encoded == "" {
 		return "="
 	}
