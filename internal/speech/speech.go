@@ -28,7 +28,8 @@ type Request struct {
 // Speech is the audio of one turn.
 type Speech struct {
 	Audio      []byte // a complete file in the engine's Format
-	Characters int    // what a provider bills: characters of the text sent
+	Characters int    // of the text sent
+	Credits    int    // what a provider says it billed, in its own unit; 0 when it doesn't say
 	RequestID  string // the provider's, for support; empty for local engines
 }
 
