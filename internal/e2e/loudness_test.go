@@ -101,11 +101,12 @@ func ffmpegLevel(t *testing.T, pcm audio.PCM) (lufs, peak float64) {
 
 func submatch(t *testing.T, pattern *regexp.Regexp, text []byte) float64 {
 	t.Helper()
-	match := pattern.FindSubmatch(text)
-	if match == nil {
+	// The last one: ffmpeg may print a summary of a filter that it made and dropped.
+	matches := pattern.FindAllSubmatch(text, -1)
+	if len(matches) == 0 {
 		t.Fatalf("ffmpeg printed no %s:\n%s", pattern, bytes.TrimSpace(text))
 	}
-	value, err := strconv.ParseFloat(string(match[1]), 64)
+	value, err := strconv.ParseFloat(string(matches[len(matches)-1][1]), 64)
 	if err != nil {
 		t.Fatal(err)
 	}
