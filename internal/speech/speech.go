@@ -23,6 +23,9 @@ type Request struct {
 	Text  string // normalised for speech (Normalize), has at least one word
 	Voice voice.Voice
 	Seed  uint32 // engines without sampling ignore it
+	// The neighbouring turns' texts, where the evaluation gives them: engines
+	// that can carry their prosody over. "" for none.
+	Previous, Next string
 }
 
 // Speech is the audio of one turn.
@@ -31,6 +34,7 @@ type Speech struct {
 	Characters int    // of the text sent
 	Credits    int    // what a provider says it billed, in its own unit; 0 when it doesn't say
 	RequestID  string // the provider's, for support; empty for local engines
+	Ceiling    int    // calls at once that the account may make, as the provider says; 0 when it doesn't
 }
 
 // Synthesizer renders turns. Errors are faults (package fault) that say whether
