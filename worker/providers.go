@@ -103,7 +103,7 @@ func newChat(server config.Chat, spec evaluation.Spec) (detect.Detector, error) 
 	}
 	detector, err := chat.New(chat.Config{
 		BaseURL:  server.URL,
-		APIKey:   chat.Secret(server.Key),
+		APIKey:   server.Key,
 		Dialect:  chat.Dialect(server.Dialect),
 		Model:    spec.Detection.ModelName,
 		Strategy: spec.Detection.Strategy,

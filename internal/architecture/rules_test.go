@@ -21,7 +21,7 @@ const (
 	// words that were recognised.
 	forPort = "audio dialogue fault tactic voice vote"
 	// An adapter knows its own port, which its row adds.
-	forAdapter = forPort + " prompt recognize"
+	forAdapter = forPort + " prompt recognize secret"
 
 	temporal = "go.temporal.io"
 	aws      = "github.com/aws"
@@ -47,6 +47,7 @@ var rules = map[string]rule{
 	"evaluation": {product: domain + " " + ports}, // of the ports it takes types only
 	"report":     {product: domain + " " + ports + " evaluation"},
 	"fault":      {},
+	"secret":     {},
 	"prompt":     {product: "dialogue tactic vote"},
 
 	// The ports, each with its adapters and its conformance suite.
@@ -65,14 +66,14 @@ var rules = map[string]rule{
 	"detect/detecttest":           {product: forPort + " detect recognize", outside: forSuite},
 	"objectstore":                 {product: "fault", outside: "crypto/rand"}, // a claim's owner is random
 	"objectstore/mem":             {product: "fault objectstore"},
-	"objectstore/s3":              {product: "fault objectstore", outside: aws + " net net/http"},
+	"objectstore/s3":              {product: "fault objectstore secret", outside: aws + " net net/http"},
 	"objectstore/objectstoretest": {product: "fault objectstore", outside: forSuite + " net/http"},
 
 	// What stands between ports and Temporal, and the mains.
 	"archive":    {product: "detect dialogue evaluation fault objectstore report"},
 	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report", outside: temporal + " " + zap + " os"},
 	"workflows":  {product: "activities dialogue evaluation objectstore recognize speech tactic voice vote", outside: temporal}, // of the ports it takes types only
-	"config":     {product: "objectstore/s3", outside: temporal + " " + zap + " os"},
+	"config":     {product: "objectstore/s3 secret", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap},
 	"starter": {
 		product: domain + " " + ports + " archive config detect/baseline evaluation fault objectstore/s3 prompt report sample telemetry workflows",

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
+	"github.com/speechmanip/speechmanip/internal/secret"
 )
 
 // The variables. Temporal's own (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
@@ -59,15 +60,9 @@ type Config struct {
 // Chat is the chat server behind a detect worker.
 type Chat struct {
 	URL     string // "" where there is none
-	Key     string
+	Key     secret.Text
 	Dialect string
 }
-
-// String leaves the key out.
-func (c Chat) String() string { return c.URL + " (" + c.Dialect + ")" }
-
-// GoString leaves the key out.
-func (c Chat) GoString() string { return c.String() }
 
 // Load reads the environment through lookup (os.LookupEnv). The error names
 // everything that is wrong, not only the first.
@@ -81,7 +76,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 	cfg.Store = env.store()
 	cfg.Chat = Chat{
 		URL:     env.text(EnvChatURL, ""),
-		Key:     env.text(EnvChatKey, ""),
+		Key:     secret.Text(env.text(EnvChatKey, "")),
 		Dialect: env.choice(EnvChatKind, "auto", "vllm", "llama-server", "generic"),
 	}
 	if err := cfg.LogLevel.Set(env.text(EnvLogLevel, "info")); err != nil {
@@ -147,8 +142,8 @@ func (r *reader) store() s3.Config {
 		Endpoint:  endpoint,
 		Region:    r.text(EnvRegion, ""),
 		Bucket:    r.text(EnvBucket, "speechmanip"),
-		AccessKey: s3.Secret(r.text(EnvAccessKey, "")),
-		SecretKey: s3.Secret(r.text(EnvSecretKey, "")),
+		AccessKey: secret.Text(r.text(EnvAccessKey, "")),
+		SecretKey: secret.Text(r.text(EnvSecretKey, "")),
 		PathStyle: endpoint != awsEndpoint,
 		Checksums: r.choice(EnvChecksums, "when_supported", "when_required"),
 	}

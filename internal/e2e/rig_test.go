@@ -18,6 +18,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/devstacktest"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
 	"github.com/speechmanip/speechmanip/internal/report"
+	"github.com/speechmanip/speechmanip/internal/secret"
 )
 
 // rig is a dev stack with the environment that starter and worker need.
@@ -83,7 +84,7 @@ func (r *rig) archive(t *testing.T) archive.Archive {
 	t.Helper()
 	store, err := s3.New(t.Context(), s3.Config{
 		Endpoint: r.stack.S3, Bucket: "speechmanip", PathStyle: true, Checksums: "when_supported",
-		AccessKey: s3.Secret(r.stack.AccessKey), SecretKey: s3.Secret(r.stack.SecretKey),
+		AccessKey: secret.Text(r.stack.AccessKey), SecretKey: secret.Text(r.stack.SecretKey),
 	})
 	if err != nil {
 		t.Fatal(err)

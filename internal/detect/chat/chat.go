@@ -18,6 +18,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/prompt"
+	"github.com/speechmanip/speechmanip/internal/secret"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
@@ -30,9 +31,9 @@ const version = "1"
 
 // Config says which server to ask, and how.
 type Config struct {
-	BaseURL string // http://host:port, with or without /v1
-	APIKey  Secret // "" sends none
-	Model   string // "" takes the server's only one
+	BaseURL string      // http://host:port, with or without /v1
+	APIKey  secret.Text // "" sends none
+	Model   string      // "" takes the server's only one
 	Dialect Dialect
 
 	Strategy  string       // a prompt strategy's name

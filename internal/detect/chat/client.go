@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/secret"
 )
 
 // maxReply bounds what is read of a reply, in bytes. A thousand candidates are
@@ -34,7 +35,7 @@ func newClient(c Config) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := strings.TrimSpace(string(c.APIKey))
+	key := secret.Text(strings.TrimSpace(string(c.APIKey)))
 	base := http.Client{}
 	if c.HTTP != nil {
 		base = *c.HTTP
@@ -45,15 +46,10 @@ func newClient(c Config) (*client, error) {
 		http: &base, root: root, timeout: c.Timeout,
 		authorize: func(r *http.Request) {
 			if key != "" {
-				r.Header.Set("Authorization", "Bearer "+key)
+				r.Header.Set("Authorization", "Bearer "+string(key))
 			}
 		},
-		redact: func(text string) string {
-			if key == "" {
-				return text
-			}
-			return strings.ReplaceAll(text, key, redacted)
-		},
+		redact: key.Redact,
 	}, nil
 }
 

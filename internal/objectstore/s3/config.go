@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/speechmanip/speechmanip/internal/secret"
 )
 
 // Checksum modes: what the client adds to requests and checks in replies beyond
@@ -19,31 +21,11 @@ type Config struct {
 	Endpoint  string // URL of an S3-compatible server; empty: AWS
 	Region    string // empty: us-east-1 with an Endpoint, else from the environment
 	Bucket    string
-	AccessKey Secret // empty with SecretKey: AWS's default credential chain
-	SecretKey Secret
+	AccessKey secret.Text // empty with SecretKey: AWS's default credential chain
+	SecretKey secret.Text
 	PathStyle bool   // endpoint/bucket/key instead of bucket.endpoint/key
 	Checksums string // WhenSupported or WhenRequired; empty: WhenSupported
 }
-
-// Secret is text that never appears in output, whatever prints or encodes it.
-// Convert it to a string to use it.
-type Secret string
-
-const redacted = "[redacted]"
-
-// Format writes a placeholder for every verb; an empty secret stays empty.
-func (s Secret) Format(state fmt.State, _ rune) { _, _ = state.Write([]byte(s.String())) }
-
-// String returns a placeholder, or "" for an empty secret.
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return redacted
-}
-
-// MarshalText returns the placeholder: for JSON, TOML and loggers.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Validate returns every problem of the configuration at once, nil when there
 // is none.

@@ -13,6 +13,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/objectstore/objectstoretest"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
+	"github.com/speechmanip/speechmanip/internal/secret"
 )
 
 func TestDevstack(t *testing.T) {
@@ -36,7 +37,7 @@ func TestDevstack(t *testing.T) {
 func config(stack *devstacktest.Stack, bucket string) s3.Config {
 	return s3.Config{
 		Endpoint: stack.S3, Bucket: bucket, PathStyle: true,
-		AccessKey: s3.Secret(stack.AccessKey), SecretKey: s3.Secret(stack.SecretKey),
+		AccessKey: secret.Text(stack.AccessKey), SecretKey: secret.Text(stack.SecretKey),
 	}
 }
 

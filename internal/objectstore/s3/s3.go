@@ -11,7 +11,6 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/speechmanip/speechmanip/internal/fault"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/secret"
 )
 
 const (
@@ -101,10 +101,8 @@ func New(ctx context.Context, cfg Config) (*Store, error) {
 		region:   sdk.Region,
 		endpoint: cfg.Endpoint,
 		redact: func(text string) string {
-			for _, secret := range []string{found.SecretAccessKey, found.SessionToken, found.AccessKeyID} {
-				if secret != "" {
-					text = strings.ReplaceAll(text, secret, redacted)
-				}
+			for _, key := range []string{found.SecretAccessKey, found.SessionToken, found.AccessKeyID} {
+				text = secret.Text(key).Redact(text)
 			}
 			return text
 		},

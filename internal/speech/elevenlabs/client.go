@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/secret"
 )
 
 // How much is read of a reply that isn't audio, in bytes.
@@ -34,11 +35,11 @@ type client struct {
 
 func newClient(c Config) (*client, error) {
 	base, problem := baseURL(c.BaseURL)
-	key := strings.TrimSpace(string(c.APIKey))
+	key := secret.Text(strings.TrimSpace(string(c.APIKey)))
 	switch {
 	case key == "":
 		problem = errors.Join(problem, errors.New("no API key"))
-	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case strings.ContainsFunc(string(key), func(r rune) bool { return r <= ' ' || r > '~' }):
 		problem = errors.Join(problem, errors.New("the API key holds a space or another character that no key has"))
 	}
 	own := http.Client{}
@@ -49,8 +50,8 @@ func newClient(c Config) (*client, error) {
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client{
 		http: &own, base: base, timeout: c.Timeout,
-		authorize: func(r *http.Request) { r.Header.Set("xi-api-key", key) },
-		redact:    func(text string) string { return strings.ReplaceAll(text, key, redacted) },
+		authorize: func(r *http.Request) { r.Header.Set("xi-api-key", string(key)) },
+		redact:    key.Redact,
 	}, problem
 }
 

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/secret"
 	"github.com/speechmanip/speechmanip/internal/speech"
 	"github.com/speechmanip/speechmanip/internal/voice"
 )
@@ -35,7 +36,7 @@ const (
 // and the like) is with the voice, in its pool.
 type Config struct {
 	BaseURL string // without /v1; "" is DefaultBaseURL
-	APIKey  Secret
+	APIKey  secret.Text
 	Model   string        // one of Models; "" is DefaultModel
 	Format  string        // one of Formats; "" is DefaultFormat
 	Timeout time.Duration // of one call, its reply included; 0 is DefaultTimeout
