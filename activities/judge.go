@@ -27,6 +27,7 @@ type Detection struct {
 	Library   *Library
 	Once      Once
 	Detectors Detectors
+	Affinity  string // the worker's own queue beside the shared one; "" for none
 }
 
 // DetectorCheck is what a detector says about itself.

@@ -31,12 +31,28 @@ type RecordTask struct {
 	Timeline   objectstore.Ref     `json:"timeline,omitzero"`
 	Transcript objectstore.Ref     `json:"transcript,omitzero"`
 	Quality    objectstore.Ref     `json:"quality,omitzero"`
-	Passes     []objectstore.Ref   `json:"passes,omitempty"`
-	Verdict    vote.Outcome        `json:"verdict,omitzero"`
-	Tactic     *vote.TacticOutcome `json:"tactic,omitempty"`
-	Tactics    objectstore.Ref     `json:"tactics,omitzero"`
-	Quotes     []objectstore.Ref   `json:"quotes,omitempty"` // one an attempt, the last one counts
+	Judged                         // as in evaluation.Record
+	Text       *Judged             `json:"text,omitempty"`
 	Usage      evaluation.Usage    `json:"usage"`
+}
+
+// Judged is what judging a dialogue in one modality decided, and where the
+// answers lie.
+type Judged struct {
+	Answers                     // with the letters in their usual order
+	Swapped *Answers            `json:"swapped,omitempty"` // with the letters exchanged, where both orders are asked
+	Verdict vote.Outcome        `json:"verdict,omitzero"`  // of both
+	Tactic  *vote.TacticOutcome `json:"tactic,omitempty"`
+	Tactics objectstore.Ref     `json:"tactics,omitzero"`
+	Quotes  []objectstore.Ref   `json:"quotes,omitempty"` // one an attempt, the last one counts
+}
+
+// Answers are the decisions with the letters in one order.
+type Answers struct {
+	Passes   []objectstore.Ref `json:"passes,omitempty"`
+	Choice   objectstore.Ref   `json:"choice,omitzero"`    // in place of Passes, under vote.VotesAnalytic
+	Majority vote.Nano         `json:"majority,omitempty"` // of Choice
+	Outcome  vote.Outcome      `json:"outcome,omitzero"`
 }
 
 // SaveRecord gathers everything about a dialogue into its record.
@@ -61,8 +77,6 @@ func (r *Records) save(ctx context.Context, task RecordTask) (objectstore.Ref, e
 		Clip:       task.Clip,
 		Timeline:   task.Timeline,
 		Transcript: task.Transcript,
-		Verdict:    task.Verdict,
-		Tactic:     task.Tactic,
 		Usage:      task.Usage,
 	}
 	for _, t := range job.Dialogue.Turns {
@@ -77,14 +91,14 @@ func (r *Records) save(ctx context.Context, task RecordTask) (objectstore.Ref, e
 		}
 		record.Casting = plan.casting
 	}
-	if err := r.gather(ctx, task, job.Spec.Rules, &record); err != nil {
+	if err := r.gather(ctx, job, task, &record); err != nil {
 		return objectstore.Ref{}, err
 	}
 	return r.Library.Archive.PutRecord(ctx, task.Task.Chunk, record)
 }
 
 // gather reads what the record shows of the stored objects.
-func (r *Records) gather(ctx context.Context, task RecordTask, rules vote.Rules, record *evaluation.Record) error {
+func (r *Records) gather(ctx context.Context, job Job, task RecordTask, record *evaluation.Record) error {
 	store := r.Library.Archive.Store
 	if !task.Timeline.IsZero() {
 		timeline, err := objectstore.GetJSON[audio.Timeline](ctx, store, task.Timeline)
@@ -106,32 +120,18 @@ func (r *Records) gather(ctx context.Context, task RecordTask, rules vote.Rules,
 		}
 		record.Quality = &quality
 	}
-	for _, ref := range task.Passes {
-		pass, err := objectstore.GetJSON[evaluation.StoredPass](ctx, store, ref)
-		if err != nil {
-			return err
-		}
-		record.Passes = append(record.Passes, evaluation.PassRecord{Pass: pass.Pass, Seed: pass.Seed, PYes: pass.Decision.PYes, Ref: ref})
+	var err error
+	if record.Judgement, err = r.judgement(ctx, job, task.Judged, job.Spec.Detection.Modalities()[0]); err != nil {
+		return err
 	}
-	if !task.Tactics.IsZero() {
-		tactics, err := objectstore.GetJSON[evaluation.StoredTactics](ctx, store, task.Tactics)
+	if task.Text != nil {
+		text, err := r.judgement(ctx, job, *task.Text, detect.Text)
 		if err != nil {
 			return err
 		}
-		record.Scores = &tactics.Scores
-	}
-	if attempts := len(task.Quotes); attempts > 0 {
-		quote, err := objectstore.GetJSON[evaluation.StoredQuote](ctx, store, task.Quotes[attempts-1])
-		if err != nil {
-			return err
-		}
-		record.Evidence = evidence(quote.Evidence, attempts, rules)
+		record.Text = &text
 	}
 	return nil
-}
-
-func evidence(e detect.Evidence, attempts int, rules vote.Rules) *evaluation.EvidenceRecord {
-	return &evaluation.EvidenceRecord{Quote: vote.NormalizeQuote(e.Quote, rules), Start: e.Start, End: e.End, Attempts: attempts}
 }
 
 // CloseChunk gathers the records of a finished chunk into its shard.

@@ -46,7 +46,8 @@ type TurnTask struct {
 
 // TurnResult says what a turn took; its audio lies under the turn's key.
 type TurnResult struct {
-	Characters int  `json:"characters"` // sent to the synthesizer; 0 from the store
+	Characters int  `json:"characters"`        // sent to the synthesizer; 0 from the store
+	Credits    int  `json:"credits,omitempty"` // what the provider says it billed, in its unit
 	Made       bool `json:"made"`
 }
 
@@ -72,7 +73,7 @@ func (s *Speech) synthesize(ctx context.Context, task TurnTask) (TurnResult, err
 	var result TurnResult
 	_, result.Made, err = s.Once.Do(ctx, turn.key, SynthesisLifetime, func(ctx context.Context) (Object, error) {
 		spoken, err := s.Synthesizer.Synthesize(ctx, speech.Request{Text: turn.text, Voice: turn.voice, Seed: job.Spec.Speech.Seed})
-		result.Characters = spoken.Characters
+		result.Characters, result.Credits = spoken.Characters, spoken.Credits
 		return Object{Body: spoken.Audio, ContentType: "audio/wav"}, err
 	})
 	return result, err

@@ -31,9 +31,11 @@ Made (and found stored): 1 (2) turns, 4 (5) clips, 6 (7) transcripts, 8 (9) dete
 
 func TestVerdictDetails(t *testing.T) {
 	record := activities.RecordTask{
-		Clip:    ref("clips/a.wav"),
-		Verdict: vote.Outcome{Verdict: vote.Yes, Yes: 3, No: 1, Invalid: 1},
-		Tactic:  &vote.TacticOutcome{Tactic: tactic.Denial},
+		Clip: ref("clips/a.wav"),
+		Judged: activities.Judged{
+			Verdict: vote.Outcome{Verdict: vote.Yes, Yes: 3, No: 1, Invalid: 1},
+			Tactic:  &vote.TacticOutcome{Tactic: tactic.Denial},
+		},
 	}
 	want := "**YES**: 3 YES, 1 NO, 1 INVALID\n\nTactic: Denial\n\nClip: `clips/a.wav`\n"
 	if diff := cmp.Diff(want, verdictDetails(record)); diff != "" {

@@ -131,9 +131,15 @@ func TestDialogueRecord(t *testing.T) {
 	record.Tactic = nil // package vote's own tests look at the rest of it
 	want := activities.RecordTask{
 		Task: task, Clip: ref("clip"), Timeline: ref("timeline"), Transcript: ref("transcript"), Quality: ref("quality"),
-		Passes:  []objectstore.Ref{ref("pass0"), ref("pass1"), ref("pass2"), ref("pass3"), ref("pass4")},
-		Verdict: vote.Outcome{Verdict: vote.Yes, Yes: 4, No: 1, Constrained: 5, Margin: 3},
-		Tactics: ref("tactics"), Quotes: []objectstore.Ref{ref("quote0")}, Usage: usage,
+		Judged: activities.Judged{
+			Answers: activities.Answers{
+				Passes:  []objectstore.Ref{ref("pass0"), ref("pass1"), ref("pass2"), ref("pass3"), ref("pass4")},
+				Outcome: vote.Outcome{Verdict: vote.Yes, Yes: 4, No: 1, Constrained: 5, Margin: 3},
+			},
+			Verdict: vote.Outcome{Verdict: vote.Yes, Yes: 4, No: 1, Constrained: 5, Margin: 3},
+			Tactics: ref("tactics"), Quotes: []objectstore.Ref{ref("quote0")},
+		},
+		Usage: usage,
 	}
 	if diff := cmp.Diff(want, record); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)

@@ -33,7 +33,8 @@ func (d *runningDialogue) judge(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	d.record.Verdict = vote.Decide(passes, d.plan.Rules)
+	d.record.Outcome = vote.Decide(passes, d.plan.Rules)
+	d.record.Verdict = d.record.Outcome
 	if d.record.Verdict.Verdict != vote.Yes {
 		return nil
 	}

@@ -229,7 +229,7 @@ func TestPutModel(t *testing.T) {
 }
 
 func record(id string, verdict vote.Verdict) evaluation.Record {
-	return evaluation.Record{Evaluation: "e", ID: id, Truth: dialogue.Yes, Verdict: vote.Outcome{Verdict: verdict}}
+	return evaluation.Record{Evaluation: "e", ID: id, Truth: dialogue.Yes, Judgement: evaluation.Judgement{Verdict: vote.Outcome{Verdict: verdict}}}
 }
 
 func TestRecords(t *testing.T) {

@@ -61,8 +61,37 @@ type Pass struct {
 type Decision struct {
 	Vote   vote.Vote   `json:"vote"`
 	Method vote.Method `json:"method"`
-	PYes   vote.Mass   `json:"p_yes"` // of YES at temperature 1, before sampling
-	Reply  string      `json:"reply"` // the raw answer
+	PYes   vote.Mass   `json:"p_yes"`            // of YES at temperature 1, before sampling
+	Reply  string      `json:"reply"`            // the raw answer
+	Prompt string      `json:"prompt,omitempty"` // SHA-256 of the rendered prompt, of detectors that have one
+}
+
+// Choice is the distribution that a constrained pass is drawn from, after
+// temperature and top-p.
+type Choice struct {
+	Yes    vote.Nano `json:"yes"`    // the probability that one pass says YES
+	PYes   vote.Mass `json:"p_yes"`  // of YES at temperature 1, before sampling
+	Method string    `json:"method"` // how it was had
+	Prompt string    `json:"prompt,omitempty"`
+}
+
+// Chooser is a detector that can tell the distribution behind its passes. A
+// detector that can't for this server or these settings returns a Permanent fault
+// that says why.
+type Chooser interface {
+	Choose(ctx context.Context, item Item, sampling vote.Sampling) (Choice, error)
+}
+
+// Fact is one thing that a detector found out about its server, for the report.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Prober is a detector that finds out what its server can do. Facts must be the
+// same for every server that the detector asks.
+type Prober interface {
+	Facts(ctx context.Context) ([]Fact, error)
 }
 
 // TacticScores are the probabilities of the options, in tactic.Options order.

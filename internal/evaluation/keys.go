@@ -108,6 +108,14 @@ func PassKey(q Question, sampling vote.Sampling, index int, seed int64) string {
 	}{q, sampling, index, seed}) + ".json"
 }
 
+// ChoiceKey is where the distribution behind an item's passes lies.
+func ChoiceKey(q Question, sampling vote.Sampling) string {
+	return "passes/" + contentHash("choose", struct {
+		Question Question
+		Sampling vote.Sampling
+	}{q, sampling}) + ".json"
+}
+
 // TacticsKey is where the tactic scores of an item lie.
 func TacticsKey(q Question, forms vote.FormRule) string {
 	return "passes/" + contentHash("tactics", struct {
@@ -149,6 +157,16 @@ func ManifestKey(evaluation string) string { return Prefix(evaluation) + "manife
 
 // EnginesKey is where an evaluation's Engines lie.
 func EnginesKey(evaluation string) string { return Prefix(evaluation) + "engines.json" }
+
+// SpeakingKey is where the engines that render an evaluation's exemplars lie: they
+// are needed before the detector, which shows the exemplars, can say who it is.
+func SpeakingKey(evaluation string) string { return Prefix(evaluation) + "speaking.json" }
+
+// ExemplarsKey is where an evaluation's rendered exemplars lie.
+func ExemplarsKey(evaluation string) string { return Prefix(evaluation) + "exemplars.json" }
+
+// FactsKey is where what the detector found out about its server lies.
+func FactsKey(evaluation string) string { return Prefix(evaluation) + "server.json" }
 
 // SeenKey is where what its detector has seen lies.
 func SeenKey(evaluation string) string { return Prefix(evaluation) + "seen.json" }

@@ -7,6 +7,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/recognize"
 	"github.com/speechmanip/speechmanip/internal/speech"
+	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
 // Manifest is the stored beginning of an evaluation: the truth about what it
@@ -17,6 +18,14 @@ type Manifest struct {
 	Items     int               `json:"items"`  // dialogues to evaluate
 	Chunks    []objectstore.Ref `json:"chunks"` // each a Chunk
 	Exemplars []Excluded        `json:"exemplars"`
+	Shown     []Exemplar        `json:"shown,omitempty"` // to the detector, in this order, before every item
+}
+
+// Exemplar is a solved dialogue that prompts show. Its item has a clip where
+// clips are given; else it is rendered as the items are.
+type Exemplar struct {
+	Item Item `json:"item"`
+	vote.Exemplar
 }
 
 // Excluded is a dialogue that was asked for and is not scored.
@@ -36,6 +45,9 @@ type Item struct {
 	ID   string          `json:"id"`
 	Line Slice           `json:"line"`
 	Clip objectstore.Ref `json:"clip,omitzero"`
+	// Estimate is the most that the dialogue is expected to take when nothing of it
+	// is stored; zero where no budget is set.
+	Estimate Cost `json:"estimate,omitzero"`
 }
 
 // Slice is a part of a stored object, with the hash of that part.
@@ -51,8 +63,11 @@ type Engines struct {
 	Speech     speech.Engine    `json:"speech,omitzero"`
 	Recognizer recognize.Engine `json:"recognizer"`
 	Detector   detect.Identity  `json:"detector"`
-	NeedsWords bool             `json:"needs_words"`   // the detector reads the transcript
-	Seen       objectstore.Ref  `json:"seen,omitzero"` // a stored detect.Seen
+	Swapped    detect.Identity  `json:"swapped,omitzero"`   // the same with the option letters exchanged, under OrderBoth
+	Exemplars  objectstore.Ref  `json:"exemplars,omitzero"` // a stored []Exemplar, all with clips where clips are heard
+	Facts      objectstore.Ref  `json:"facts,omitzero"`     // a stored []detect.Fact
+	NeedsWords bool             `json:"needs_words"`        // the detector reads the transcript
+	Seen       objectstore.Ref  `json:"seen,omitzero"`      // a stored detect.Seen
 }
 
 // Task is one dialogue to evaluate: the input of its workflow.
@@ -62,4 +77,5 @@ type Task struct {
 	Engines    objectstore.Ref `json:"engines"`
 	Chunk      int             `json:"chunk"`
 	Item       Item            `json:"item"`
+	Generation int             `json:"generation,omitempty"` // of the evaluation's pauses, when the dialogue began
 }

@@ -25,6 +25,9 @@ func DetectQueue(accelerator, pool string) string {
 const (
 	QueryProgress  = "progress" // of Evaluate and EvaluateChunk: Progress
 	SignalProgress = "progress" // EvaluateChunk to Evaluate: Progress of the chunk
+	SignalBlocked  = "blocked"  // up the tree: Blocked
+	SignalPause    = "pause"    // down the tree, and from the operator: Pause
+	SignalResume   = "resume"   // down the tree, and from the operator: Resume
 )
 
 // Search attributes, all of type Keyword.

@@ -27,6 +27,8 @@ type Progress struct {
 	Stage string `json:"stage"` // one line for people
 	Total int    `json:"total"` // dialogues
 	Counts
+	// Paused says why it stands still; nil when it doesn't.
+	Paused *Pause `json:"paused,omitempty"`
 	// Of an evaluation: the counts of the finished chunks, and the workflow ids
 	// of those in flight, which know their own exactly.
 	Finished Counts   `json:"finished"`

@@ -30,13 +30,37 @@ type Record struct {
 	Transcript  objectstore.Ref `json:"transcript,omitzero"`
 	Quality     *ClipQuality    `json:"quality,omitempty"`
 
-	Passes   []PassRecord         `json:"passes,omitempty"`
-	Verdict  vote.Outcome         `json:"verdict,omitzero"`
-	Tactic   *vote.TacticOutcome  `json:"tactic,omitempty"` // for YES
-	Scores   *detect.TacticScores `json:"scores,omitempty"` // behind Tactic
-	Evidence *EvidenceRecord      `json:"evidence,omitempty"`
+	Judgement            // in the evaluation's modality; of Both, the clip's
+	Text      *Judgement `json:"text,omitempty"` // of Both, the turns' as written
 
 	Usage Usage `json:"usage"`
+}
+
+// Judgement is what the detector said of a dialogue in one modality.
+type Judgement struct {
+	Passes   []PassRecord         `json:"passes,omitempty"`
+	Analytic *AnalyticRecord      `json:"analytic,omitempty"` // in place of Passes, under vote.VotesAnalytic
+	Swapped  *SwappedRecord       `json:"swapped,omitempty"`  // under OrderBoth
+	Verdict  vote.Outcome         `json:"verdict,omitzero"`   // of both orders, under OrderBoth
+	Tactic   *vote.TacticOutcome  `json:"tactic,omitempty"`   // for YES
+	Scores   *detect.TacticScores `json:"scores,omitempty"`   // behind Tactic
+	Evidence *EvidenceRecord      `json:"evidence,omitempty"`
+}
+
+// SwappedRecord is the same question with the option letters exchanged. Straight
+// is what the letters in their usual order decide alone.
+type SwappedRecord struct {
+	Straight vote.Outcome    `json:"straight"`
+	Passes   []PassRecord    `json:"passes,omitempty"`
+	Analytic *AnalyticRecord `json:"analytic,omitempty"`
+	Verdict  vote.Outcome    `json:"verdict"`
+}
+
+// AnalyticRecord is the distribution that sampled passes would be drawn from.
+type AnalyticRecord struct {
+	Choice   detect.Choice   `json:"choice"`
+	Majority vote.Nano       `json:"majority"` // the probability that most of the passes would say YES
+	Ref      objectstore.Ref `json:"ref"`
 }
 
 // Failure names what stopped a dialogue for good.
@@ -60,6 +84,7 @@ type EvidenceRecord struct {
 	Start    float64 `json:"start,omitempty"` // seconds in the clip, where known
 	End      float64 `json:"end,omitempty"`
 	Attempts int     `json:"attempts"`
+	Occurs   *bool   `json:"occurs,omitempty"` // of a text that was shown: whether the quote's words stand in it
 }
 
 // ClipQuality is how well a clip carries its text.
@@ -86,6 +111,13 @@ type StoredPass struct {
 	Decision detect.Decision `json:"decision"`
 }
 
+// StoredChoice is the object under a ChoiceKey.
+type StoredChoice struct {
+	Question Question      `json:"question"`
+	Sampling vote.Sampling `json:"sampling"`
+	Choice   detect.Choice `json:"choice"`
+}
+
 // StoredTactics is the object under a TacticsKey.
 type StoredTactics struct {
 	Question Question            `json:"question"`
@@ -110,6 +142,8 @@ type Usage struct {
 	RecognizedStored int `json:"recognized_stored"`
 	PassesMade       int `json:"passes_made"` // decisions, tactic scorings and quotes
 	PassesStored     int `json:"passes_stored"`
+	Prepared         int `json:"prepared,omitempty"` // questions that prepare others
+	Credits          int `json:"credits,omitempty"`  // what the synthesizer says it billed
 }
 
 // Add adds other to u.
@@ -123,4 +157,6 @@ func (u *Usage) Add(other Usage) {
 	u.RecognizedStored += other.RecognizedStored
 	u.PassesMade += other.PassesMade
 	u.PassesStored += other.PassesStored
+	u.Prepared += other.Prepared
+	u.Credits += other.Credits
 }

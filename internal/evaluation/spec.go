@@ -30,6 +30,8 @@ type Spec struct {
 	Rules      vote.Rules           `json:"rules"`
 	Quality    Quality              `json:"quality"`
 	Limits     Limits               `json:"limits"`
+	Prices     Prices               `json:"prices,omitzero"`
+	Budget     Budget               `json:"budget,omitzero"`
 	// SearchAttributes is false where the namespace doesn't know them.
 	SearchAttributes bool `json:"search_attributes"`
 }
@@ -46,7 +48,8 @@ type Speech struct {
 	Synthesizer string     `json:"synthesizer"`
 	Pool        voice.Pool `json:"pool"`
 	CastingSeed uint64     `json:"casting_seed"`
-	Seed        uint32     `json:"seed"` // for synthesizers that sample
+	Seed        uint32     `json:"seed"`              // for synthesizers that sample
+	Context     bool       `json:"context,omitempty"` // the neighbouring turns' texts go with every turn
 }
 
 // Detection says who judges, and how often.
@@ -61,6 +64,22 @@ type Detection struct {
 	Pool        string          `json:"pool"`
 	Seed        uint64          `json:"seed"` // every pass's own seed derives from it
 	Passes      PassMode        `json:"passes"`
+}
+
+// Both has every dialogue judged twice, by its clip and by its turns as written,
+// so that the two can be compared in pairs.
+const Both detect.Modality = "both"
+
+// OrderBoth has every decision made with the option letters in both orders.
+const OrderBoth = "both"
+
+// Modalities returns what the detector is given of each dialogue, one after the
+// other.
+func (d Detection) Modalities() []detect.Modality {
+	if d.Modality == Both {
+		return []detect.Modality{detect.Audio, detect.Text}
+	}
+	return []detect.Modality{d.Modality}
 }
 
 // Queue is the task queue of the evaluation's detector.
@@ -106,9 +125,10 @@ func (s Spec) Validate() error {
 			errs = append(errs, fmt.Errorf("voice pool %q is for synthesizer %q, not %q", s.Speech.Pool.Name, s.Speech.Pool.Synthesizer, s.Speech.Synthesizer))
 		}
 	}
-	if !slices.Contains([]detect.Modality{detect.Audio, detect.Text, detect.ASR}, s.Detection.Modality) {
-		errs = append(errs, fmt.Errorf("modality %q: use audio, text or asr", s.Detection.Modality))
+	if !slices.Contains([]detect.Modality{detect.Audio, detect.Text, detect.ASR, Both}, s.Detection.Modality) {
+		errs = append(errs, fmt.Errorf("modality %q: use audio, text, asr or both", s.Detection.Modality))
 	}
+	errs = append(errs, s.Budget.Validate(s.Prices))
 	if s.Detection.Passes != PassesReuse && s.Detection.Passes != PassesFresh {
 		errs = append(errs, fmt.Errorf("passes %q: use reuse or fresh", s.Detection.Passes))
 	}

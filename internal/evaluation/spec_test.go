@@ -48,7 +48,7 @@ func TestSpecValidate(t *testing.T) {
 		{"rules", func(s *Spec) { s.Rules.Passes = 0 }, "passes"},
 		{"pool", func(s *Spec) { s.Speech.Pool.Voices = nil }, "no voices"},
 		{"another synthesizer's pool", func(s *Spec) { s.Speech.Synthesizer = "rhvoice" }, `for synthesizer "flite", not "rhvoice"`},
-		{"modality", func(s *Spec) { s.Detection.Modality = "video" }, "use audio, text or asr"},
+		{"modality", func(s *Spec) { s.Detection.Modality = "video" }, "use audio, text, asr or both"},
 		{"passes", func(s *Spec) { s.Detection.Passes = "" }, "use reuse or fresh"},
 		{"chunk size", func(s *Spec) { s.Limits.ChunkSize = 0 }, "chunk_size is 0"},
 		{"chunk size", func(s *Spec) { s.Limits.ChunkSize = MaxChunk + 1 }, "at most 200"},
@@ -123,12 +123,16 @@ func TestManifestRoundTrip(t *testing.T) {
 func TestRecordRoundTrip(t *testing.T) {
 	want := Record{
 		Evaluation: "e", ID: "1", Truth: "YES", TextHash: "h", Turns: 2, Wordless: 1,
-		Casting:  voice.Casting{{Speaker: "Person1", Voice: "v1"}},
-		Passes:   []PassRecord{{Pass: vote.Pass{Index: 1, Vote: vote.VoteYes, Method: vote.Constrained}, Seed: 9, PYes: vote.Mass{P: 5, Observed: true}}},
-		Verdict:  vote.Outcome{Verdict: vote.Yes, Yes: 5},
-		Evidence: &EvidenceRecord{Quote: vote.Quote{Text: "<words> & \u201cmore\u201d"}, Start: 0.5, End: 1, Attempts: 2},
-		Quality:  &ClipQuality{WER: 0.25, WERIsSet: true, Reference: 8, Turns: []TurnPitch{{Turn: 0, Voice: "v1", F0: 120.5}}},
-		Usage:    Usage{TurnsMade: 1, PassesStored: 6},
+		Casting: voice.Casting{{Speaker: "Person1", Voice: "v1"}},
+		Judgement: Judgement{
+			Passes:   []PassRecord{{Pass: vote.Pass{Index: 1, Vote: vote.VoteYes, Method: vote.Constrained}, Seed: 9, PYes: vote.Mass{P: 5, Observed: true}}},
+			Swapped:  &SwappedRecord{Straight: vote.Outcome{Verdict: vote.Yes, Yes: 5}, Verdict: vote.Outcome{Verdict: vote.Yes, Yes: 4, No: 1}},
+			Verdict:  vote.Outcome{Verdict: vote.Yes, Yes: 5},
+			Evidence: &EvidenceRecord{Quote: vote.Quote{Text: "<words> & \u201cmore\u201d"}, Start: 0.5, End: 1, Attempts: 2},
+		},
+		Text:    &Judgement{Analytic: &AnalyticRecord{Choice: detect.Choice{Yes: 7, Method: "m"}, Majority: 8}, Verdict: vote.Outcome{Verdict: vote.No}},
+		Quality: &ClipQuality{WER: 0.25, WERIsSet: true, Reference: 8, Turns: []TurnPitch{{Turn: 0, Voice: "v1", F0: 120.5}}},
+		Usage:   Usage{TurnsMade: 1, PassesStored: 6},
 	}
 	if diff := cmp.Diff(want, roundTrip(t, want)); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
@@ -149,10 +153,10 @@ func roundTrip[T any](t *testing.T, value T) T {
 }
 
 func TestCountsAdd(t *testing.T) {
-	one := Counts{1, 2, 3, 4, 5, 6, Usage{1, 2, 3, 4, 5, 6, 7, 8, 9}}
+	one := Counts{1, 2, 3, 4, 5, 6, Usage{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}
 	sum := one
 	sum.Add(one)
-	if want := (Counts{2, 4, 6, 8, 10, 12, Usage{2, 4, 6, 8, 10, 12, 14, 16, 18}}); sum != want {
+	if want := (Counts{2, 4, 6, 8, 10, 12, Usage{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22}}); sum != want {
 		t.Errorf("sum %+v, want %+v", sum, want)
 	}
 }

@@ -18,6 +18,7 @@ type Rules struct {
 	Sampling       Sampling `json:"sampling"`
 	FallbackMargin Nano     `json:"fallback_margin"` // YES iff p(YES) > p(NO) + margin
 
+	Votes  VoteMode  `json:"votes"`
 	Label  LabelRule `json:"label"`
 	Quorum int       `json:"quorum"` // equal votes that decide, under LabelQuorum
 
@@ -43,6 +44,16 @@ type ExemplarForm string
 const (
 	ExemplarFull  ExemplarForm = "decision_tactic_quote" // its decision, tactic and quote
 	ExemplarLabel ExemplarForm = "audio_label"           // its clip and its decision only
+)
+
+// VoteMode is how many calls a clip's votes take.
+type VoteMode string
+
+// The vote modes. All three give the same label, the last one up to chance.
+const (
+	VotesSampled   VoteMode = "sampled"    // a call each
+	VotesEarlyStop VoteMode = "early-stop" // none once the label can't change
+	VotesAnalytic  VoteMode = "analytic"   // one call: the label that most draws would give
 )
 
 // LabelRule is how valid votes become a verdict.
@@ -134,6 +145,7 @@ func Paper() Rules {
 		ExemplarIDs:    exemplarIDs(),
 		Sampling:       Sampling{Temperature: 0.6, TopP: 0.95},
 		FallbackMargin: 0,
+		Votes:          VotesSampled,
 		Label:          LabelQuorum,
 		Quorum:         3,
 		TacticForms:    FormPlain,
@@ -194,6 +206,7 @@ func (r Rules) Validate() error {
 		oneOf("exemplars", r.Exemplars, ExemplarFull, ExemplarLabel),
 		r.Sampling.Validate(),
 		probability("fallback_margin", r.FallbackMargin),
+		oneOf("votes", r.Votes, VotesSampled, VotesEarlyStop, VotesAnalytic),
 		oneOf("label", r.Label, LabelQuorum, LabelPlurality),
 		r.validateQuorum(),
 		oneOf("tactic_forms", r.TacticForms, FormPlain, FormFour),
