@@ -55,7 +55,7 @@ func (r *request) flags(cmd *cobra.Command) {
 	f.StringVar(&r.truth, "truth", "", "only the dialogues with this truth: yes or no")
 	f.IntVar(&r.limit, "limit", 0, "only the first N dialogues; 0 is all")
 	f.StringVar(&r.clips, "clips", "", "folder of clips that exist already (ID_*.mp3, .wav, .flac): nothing is synthesised")
-	f.StringVar(&r.synthesizer, "synthesizer", "flite", "speech engine: flite or rhvoice")
+	f.StringVar(&r.synthesizer, "synthesizer", "flite", "speech engine: one of "+strings.Join(voice.Synthesizers(), ", "))
 	f.StringVar(&r.voices, "voices", "", "voice pool: a built-in one ("+strings.Join(voice.BuiltInNames(), ", ")+") or a TOML file; without it the synthesizer's own")
 	f.Uint64Var(&r.castingSeed, "casting-seed", 0, "another seed casts other voices")
 	f.StringVar(&r.level, "level", string(audio.DefaultComposeOptions().Level), "what gets one loudness gain: speaker, turn, clip or none")
@@ -144,15 +144,13 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 }
 
 func (r *request) voicePool() (voice.Pool, error) {
-	name := r.voices
-	if name == "" {
-		name = r.synthesizer
-	}
-	if slices.Contains(voice.BuiltInNames(), name) {
-		return voice.BuiltIn(name)
-	}
-	if r.voices == "" {
-		return voice.Pool{}, fmt.Errorf("--synthesizer %q: use flite or rhvoice", r.synthesizer)
+	switch {
+	case r.voices != "" && slices.Contains(voice.BuiltInNames(), r.voices):
+		return voice.BuiltIn(r.voices)
+	case r.voices == "" && slices.Contains(voice.Synthesizers(), r.synthesizer):
+		return voice.For(r.synthesizer)
+	case r.voices == "":
+		return voice.Pool{}, fmt.Errorf("--synthesizer %q: use one of %s", r.synthesizer, strings.Join(voice.Synthesizers(), ", "))
 	}
 	text, err := os.ReadFile(r.voices)
 	if err != nil {

@@ -136,6 +136,7 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		settings: s,
 		library:  library,
 		chat:     cfg.Chat,
+		eleven:   cfg.Eleven,
 		once:     activities.Once{Store: store, Log: log.Named("once"), Now: time.Now},
 	}
 	workers, queues, err := parts.workers(temporal, worker.Options{WorkerStopTimeout: cfg.Drain})

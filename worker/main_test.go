@@ -6,6 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/speechmanip/speechmanip/internal/config"
+	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/speech"
+	"github.com/speechmanip/speechmanip/internal/voice"
 )
 
 func TestParse(t *testing.T) {
@@ -30,7 +35,7 @@ func TestWrongFlags(t *testing.T) {
 	}{
 		{"--roles painter", `unknown role "painter": use all, or some of workflows, speech, audio, detect`},
 		{"--roles all,speech", `unknown role "all"`},
-		{"--synthesizer parrot", `unknown engine "parrot": use one of flite, rhvoice`},
+		{"--synthesizer parrot", `unknown engine "parrot": use one of elevenlabs, flite, rhvoice`},
 		{"--speech-calls 0", "--speech-calls is 0, must be at least 1"},
 		{"--audio-jobs -1", "--audio-jobs is -1"},
 		{"--detect-calls 0", "--detect-calls is 0"},
@@ -60,6 +65,28 @@ func TestHelp(t *testing.T) {
 		if !strings.Contains(out.String(), flag) {
 			t.Errorf("the help leaves out %s:\n%s", flag, out.String())
 		}
+	}
+}
+
+// A worker without a key starts: its speech waits for a person, told what to set.
+func TestElevenLabsWithoutKey(t *testing.T) {
+	s, err := synthesizer("elevenlabs", config.ElevenLabs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, engine := s.Engine(t.Context())
+	_, spoken := s.Synthesize(t.Context(), speech.Request{Text: "Hello."})
+	for what, err := range map[string]error{"engine": engine, "check": s.Check(t.Context(), voice.Pool{}), "synthesize": spoken} {
+		if fault.KindOf(err) != fault.Pause || !strings.Contains(err.Error(), "set SPEECHMANIP_ELEVENLABS_KEY for the workers of queue speech-elevenlabs") {
+			t.Errorf("%s: %v (%s)", what, err, fault.KindOf(err))
+		}
+	}
+	s, err = synthesizer("elevenlabs", config.ElevenLabs{URL: "http://127.0.0.1:1", Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if engine, err := s.Engine(t.Context()); err != nil || !strings.Contains(engine.Version, "127.0.0.1:1") {
+		t.Errorf("engine %+v, %v: another server than ElevenLabs' is another version", engine, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -21,16 +22,23 @@ import (
 	"github.com/speechmanip/speechmanip/internal/recognize"
 	"github.com/speechmanip/speechmanip/internal/recognize/pocketsphinx"
 	"github.com/speechmanip/speechmanip/internal/speech"
+	"github.com/speechmanip/speechmanip/internal/speech/elevenlabs"
 	"github.com/speechmanip/speechmanip/internal/speech/flite"
 	"github.com/speechmanip/speechmanip/internal/speech/rhvoice"
+	"github.com/speechmanip/speechmanip/internal/voice"
 )
 
 // This file is the one room that knows which engines and vendors there are.
 
-func synthesizerNames() []string { return []string{flite.Name, rhvoice.Name} }
+func synthesizerNames() []string { return []string{elevenlabs.Name, flite.Name, rhvoice.Name} }
 
-func synthesizer(name string) (speech.Synthesizer, error) {
+func synthesizer(name string, account config.ElevenLabs) (speech.Synthesizer, error) {
 	switch name {
+	case elevenlabs.Name:
+		if account.Key == "" {
+			return keyless{}, nil
+		}
+		return elevenlabs.New(elevenlabs.Config{BaseURL: account.URL, APIKey: account.Key})
 	case flite.Name:
 		return flite.New(""), nil
 	case rhvoice.Name:
@@ -38,6 +46,28 @@ func synthesizer(name string) (speech.Synthesizer, error) {
 	default:
 		return nil, fmt.Errorf("unknown synthesizer %q: use one of %s", name, strings.Join(synthesizerNames(), ", "))
 	}
+}
+
+// keyless stands in for ElevenLabs in a worker that was given no key: evaluations
+// wait, with the reason to be seen, until a worker has one.
+type keyless struct{}
+
+func (keyless) fault() error {
+	return &fault.Error{
+		Kind: fault.Pause, Op: "speak with " + elevenlabs.Name, Code: "no_key", Err: errors.New("this worker has no API key"),
+		Hint: fmt.Sprintf("set %s for the workers of queue %s, restart them, then resume", config.EnvElevenKey, evaluation.SpeechQueue(elevenlabs.Name)),
+	}
+}
+
+// Engine fails.
+func (k keyless) Engine(context.Context) (speech.Engine, error) { return speech.Engine{}, k.fault() }
+
+// Check fails.
+func (k keyless) Check(context.Context, voice.Pool) error { return k.fault() }
+
+// Synthesize fails.
+func (k keyless) Synthesize(context.Context, speech.Request) (speech.Speech, error) {
+	return speech.Speech{}, k.fault()
 }
 
 func recognizer() recognize.Recognizer { return pocketsphinx.New(pocketsphinx.Options{}) }

@@ -18,6 +18,7 @@ type wiring struct {
 	library  *activities.Library
 	once     activities.Once
 	chat     config.Chat
+	eleven   config.ElevenLabs
 }
 
 // workers returns one worker a queue, not yet started, and the queues' names.
@@ -54,7 +55,7 @@ func (w wiring) role(role string) (queue string, register func(worker.Worker), s
 			to.RegisterActivity(&activities.Records{Library: w.library})
 		}, 0, nil
 	case "speech":
-		synthesizer, err := synthesizer(w.settings.synthesizer)
+		synthesizer, err := synthesizer(w.settings.synthesizer, w.eleven)
 		if err != nil {
 			return "", nil, 0, err
 		}

@@ -26,15 +26,17 @@ const (
 	EnvBucket    = "SPEECHMANIP_S3_BUCKET"     // default speechmanip
 	EnvAccessKey = "SPEECHMANIP_S3_ACCESS_KEY" // unset: the dev stack's, or the AWS credential chain for aws
 	EnvSecretKey = "SPEECHMANIP_S3_SECRET_KEY"
-	EnvPathStyle = "SPEECHMANIP_S3_PATH_STYLE" // default: true unless the endpoint is aws
-	EnvChecksums = "SPEECHMANIP_S3_CHECKSUMS"  // when_supported (default) or when_required
-	EnvChatURL   = "SPEECHMANIP_CHAT_URL"      // role detect: the chat server, e.g. http://127.0.0.1:8000
-	EnvChatKey   = "SPEECHMANIP_CHAT_KEY"      // its key; unset sends none
-	EnvChatKind  = "SPEECHMANIP_CHAT_DIALECT"  // auto (default), vllm, llama-server or generic
-	EnvUI        = "SPEECHMANIP_UI"            // the Web UI's address, for the links that are printed
-	EnvLogFormat = "SPEECHMANIP_LOG_FORMAT"    // console (default) or json
-	EnvLogLevel  = "SPEECHMANIP_LOG_LEVEL"     // debug, info (default), warn, error
-	EnvDrain     = "SPEECHMANIP_DRAIN"         // how long a stopping worker lets calls finish; default 90s
+	EnvPathStyle = "SPEECHMANIP_S3_PATH_STYLE"  // default: true unless the endpoint is aws
+	EnvChecksums = "SPEECHMANIP_S3_CHECKSUMS"   // when_supported (default) or when_required
+	EnvChatURL   = "SPEECHMANIP_CHAT_URL"       // role detect: the chat server, e.g. http://127.0.0.1:8000
+	EnvChatKey   = "SPEECHMANIP_CHAT_KEY"       // its key; unset sends none
+	EnvChatKind  = "SPEECHMANIP_CHAT_DIALECT"   // auto (default), vllm, llama-server or generic
+	EnvElevenKey = "SPEECHMANIP_ELEVENLABS_KEY" // role speech with elevenlabs: the account's key
+	EnvElevenURL = "SPEECHMANIP_ELEVENLABS_URL" // a proxy's or a test server's address; unset: ElevenLabs' own
+	EnvUI        = "SPEECHMANIP_UI"             // the Web UI's address, for the links that are printed
+	EnvLogFormat = "SPEECHMANIP_LOG_FORMAT"     // console (default) or json
+	EnvLogLevel  = "SPEECHMANIP_LOG_LEVEL"      // debug, info (default), warn, error
+	EnvDrain     = "SPEECHMANIP_DRAIN"          // how long a stopping worker lets calls finish; default 90s
 )
 
 // The dev stack's defaults, so that a newcomer configures nothing.
@@ -51,6 +53,7 @@ type Config struct {
 	Temporal client.Options
 	Store    s3.Config
 	Chat     Chat
+	Eleven   ElevenLabs
 	UI       string // without a slash at its end
 	LogJSON  bool
 	LogLevel zapcore.Level
@@ -62,6 +65,12 @@ type Chat struct {
 	URL     string // "" where there is none
 	Key     secret.Text
 	Dialect string
+}
+
+// ElevenLabs is the account behind a worker that speaks with it.
+type ElevenLabs struct {
+	URL string      // "" is the service's own
+	Key secret.Text // "" where there is none
 }
 
 // Load reads the environment through lookup (os.LookupEnv). The error names
@@ -79,6 +88,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		Key:     secret.Text(env.text(EnvChatKey, "")),
 		Dialect: env.choice(EnvChatKind, "auto", "vllm", "llama-server", "generic"),
 	}
+	cfg.Eleven = ElevenLabs{URL: env.text(EnvElevenURL, ""), Key: secret.Text(env.text(EnvElevenKey, ""))}
 	if err := cfg.LogLevel.Set(env.text(EnvLogLevel, "info")); err != nil {
 		env.fail(EnvLogLevel, "use debug, info, warn or error")
 	}

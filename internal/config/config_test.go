@@ -86,6 +86,16 @@ func TestTemporal(t *testing.T) {
 	}
 }
 
+func TestElevenLabs(t *testing.T) {
+	cfg, err := load(t, EnvElevenKey, "k", EnvElevenURL, "http://127.0.0.1:1")
+	if want := (ElevenLabs{URL: "http://127.0.0.1:1", Key: "k"}); err != nil || cfg.Eleven != want {
+		t.Errorf("%+v, %v", cfg.Eleven, err)
+	}
+	if cfg, err = load(t); err != nil || cfg.Eleven != (ElevenLabs{}) {
+		t.Errorf("nothing set: %+v, %v", cfg.Eleven, err)
+	}
+}
+
 func TestEveryErrorAtOnce(t *testing.T) {
 	_, err := load(t,
 		EnvEndpoint, "ftp://nowhere",
@@ -118,7 +128,7 @@ func TestEveryErrorAtOnce(t *testing.T) {
 
 func TestSecretsAreNotPrinted(t *testing.T) {
 	const secret = "hunter2"
-	cfg, err := load(t, EnvEndpoint, "https://s3.example.org", EnvAccessKey, secret, EnvSecretKey, secret, EnvChatURL, "http://127.0.0.1:8000", EnvChatKey, secret, "TEMPORAL_API_KEY", secret)
+	cfg, err := load(t, EnvEndpoint, "https://s3.example.org", EnvAccessKey, secret, EnvSecretKey, secret, EnvChatURL, "http://127.0.0.1:8000", EnvChatKey, secret, EnvElevenKey, secret, "TEMPORAL_API_KEY", secret)
 	if err != nil {
 		t.Fatal(err)
 	}

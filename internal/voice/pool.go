@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -30,6 +31,23 @@ func BuiltIn(name string) (Pool, error) {
 		return ParsePool(text)
 	}
 	return Pool{}, fmt.Errorf("no built-in voice pool %q; there are %s", name, strings.Join(BuiltInNames(), ", "))
+}
+
+// Synthesizers returns the names of those that have a built-in pool, sorted.
+func Synthesizers() []string {
+	return slices.Sorted(maps.Keys(ownPools))
+}
+
+// ownPools holds each synthesizer's own pool, by name.
+var ownPools = map[string]string{"elevenlabs": "paper", "flite": "flite", "rhvoice": "rhvoice"}
+
+// For returns a synthesizer's own pool. The error names the synthesizers there are.
+func For(synthesizer string) (Pool, error) {
+	name, ok := ownPools[synthesizer]
+	if !ok {
+		return Pool{}, fmt.Errorf("no voice pool for synthesizer %q: use one of %s", synthesizer, strings.Join(Synthesizers(), ", "))
+	}
+	return BuiltIn(name)
 }
 
 // ParsePool reads a pool from TOML and validates it. A key that means nothing

@@ -17,6 +17,17 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
+func TestForIsTheSynthesizersOwn(t *testing.T) {
+	for _, name := range Synthesizers() {
+		if pool, err := For(name); err != nil || pool.Synthesizer != name {
+			t.Errorf("the pool for %s is %q of %q, %v", name, pool.Name, pool.Synthesizer, err)
+		}
+	}
+	if _, err := For("paper"); err == nil || !strings.Contains(err.Error(), "elevenlabs, flite, rhvoice") {
+		t.Errorf("an unknown synthesizer gives %v, want the names there are", err)
+	}
+}
+
 func TestPaperPoolIsThePapers(t *testing.T) {
 	pool := mustBuiltIn(t, "paper")
 	if pool.Synthesizer != "elevenlabs" {
