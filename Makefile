@@ -13,7 +13,7 @@ STACK_SOURCES := $(filter-out %_test.go,$(wildcard $(STACK)/*.go)) $(STACK)/go.m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo dev test test-fast unit race integration lint bench clean clean-data
+.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama lint bench clean clean-data
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -53,6 +53,12 @@ integration: build ## tests against the real dev stack, engines and binaries
 	SPEECHMANIP_BIN="$(BIN)" go test -count=1 -tags integration -timeout 15m -p 1 \
 		$$(grep -rl --include='*_test.go' '^//go:build integration' activities internal starter worker workflows | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 	go -C $(STACK) test -count=1 ./...
+
+test-llama: ## the chat detector against the llama-server at LLAMA_SERVER_URL
+	@test -n "$$LLAMA_SERVER_URL" || { echo "test-llama: set LLAMA_SERVER_URL to a running llama-server, e.g. http://127.0.0.1:8089 (docs/providers.md)" >&2; exit 2; }
+	@$(MAKE) build
+	go test -count=1 -v -timeout 60m -run '^TestLive' ./internal/detect/chat
+	SPEECHMANIP_BIN="$(BIN)" go test -count=1 -v -timeout 60m -tags integration -run '^TestLlama$$' ./internal/e2e
 
 lint: ## gofmt, vet, staticcheck, workflowcheck
 	@files="$$(gofmt -l .)"; test -z "$$files" || { echo "lint: run gofmt -w on these:" $$files >&2; exit 1; }
