@@ -63,7 +63,7 @@ func (c *Clips) compose(ctx context.Context, task evaluation.Task) (ClipResult, 
 		sources[i] = audio.TurnSource{
 			Turn:     i,
 			Speaker:  string(turn.Speaker),
-			Voice:    t.voice.Slug,
+			Voice:    t.say.Voice.Slug,
 			TextHash: textHash(turn.Text),
 			Silent:   t.key == "",
 			Open: func() (io.ReadCloser, error) {

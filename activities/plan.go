@@ -35,9 +35,8 @@ type script struct {
 }
 
 type scriptTurn struct {
-	text  string // normalised for speech; without words it is not spoken
-	voice voice.Voice
-	key   string // "" for a wordless turn
+	say speech.Request // its text may have no word: then it is not spoken
+	key string         // "" for a wordless turn
 }
 
 func (s script) clipTurns(job Job) []evaluation.ClipTurn {
@@ -62,13 +61,33 @@ func (j Job) script() (script, error) {
 		if !ok {
 			return script{}, badInput("plan", fmt.Errorf("pool %q has no voice %q", sp.Pool.Name, slug))
 		}
-		t := scriptTurn{text: speech.Normalize(turn.Text), voice: v}
-		if speech.HasWords(t.text) {
-			t.key = evaluation.TurnKey(j.Engines.Speech, v, sp.Seed, t.text)
+		s.turns = append(s.turns, scriptTurn{say: speech.Request{Text: speech.Normalize(turn.Text), Voice: v, Seed: sp.Seed}})
+	}
+	if sp.Context {
+		s.introduce()
+	}
+	for i := range s.turns {
+		if t := &s.turns[i]; speech.HasWords(t.say.Text) {
+			t.key = evaluation.TurnKey(j.Engines.Speech, t.say)
 		}
-		s.turns = append(s.turns, t)
 	}
 	return s, nil
+}
+
+// introduce gives every spoken turn the texts of the spoken turns before and after
+// it.
+func (s script) introduce() {
+	last := -1
+	for i, t := range s.turns {
+		if !speech.HasWords(t.say.Text) {
+			continue
+		}
+		if last >= 0 {
+			s.turns[i].say.Previous = s.turns[last].say.Text
+			s.turns[last].say.Next = t.say.Text
+		}
+		last = i
+	}
 }
 
 // textHash identifies a turn's text as written.

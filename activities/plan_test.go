@@ -139,3 +139,35 @@ func TestKeysAreStable(t *testing.T) {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }
+
+// With context each spoken turn knows its spoken neighbours, and its key knows them
+// too; without, keys are as TestKeysAreStable pins them.
+func TestScriptWithContext(t *testing.T) {
+	f := newFixture(t, nil)
+	job, err := f.planner.Library.Open(t.Context(), f.task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := job.script()
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Spec.Speech.Context = true
+	script, err := job.script()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(i int) string { return plain.turns[i].say.Text }
+	want := [][2]string{{"", text(1)}, {text(0), text(3)}, {"", ""}, {text(1), ""}} // turn 2 has no words
+	for i, turn := range script.turns {
+		if got := [2]string{turn.say.Previous, turn.say.Next}; got != want[i] {
+			t.Errorf("turn %d stands between %q, want %q", i, got, want[i])
+		}
+		if spoken := i != 2; (turn.key != plain.turns[i].key) != spoken {
+			t.Errorf("turn %d: key %q, without context %q", i, turn.key, plain.turns[i].key)
+		}
+	}
+	if script.turns[0].key == script.turns[3].key {
+		t.Error("the same text between other neighbours has the same key")
+	}
+}

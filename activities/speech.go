@@ -72,7 +72,7 @@ func (s *Speech) synthesize(ctx context.Context, task TurnTask) (TurnResult, err
 	turn := plan.turns[task.Turn]
 	var result TurnResult
 	_, result.Made, err = s.Once.Do(ctx, turn.key, SynthesisLifetime, func(ctx context.Context) (Object, error) {
-		spoken, err := s.Synthesizer.Synthesize(ctx, speech.Request{Text: turn.text, Voice: turn.voice, Seed: job.Spec.Speech.Seed})
+		spoken, err := s.Synthesizer.Synthesize(ctx, turn.say)
 		result.Characters, result.Credits = spoken.Characters, spoken.Credits
 		return Object{Body: spoken.Audio, ContentType: "audio/wav"}, err
 	})

@@ -35,6 +35,7 @@ type request struct {
 	truth                        string
 	synthesizer, voices, level   string
 	castingSeed                  uint64
+	speechContext                bool
 	rules, detector, model       string
 	modality, accelerator, pool  string
 	strategy, optionOrder        string
@@ -58,6 +59,7 @@ func (r *request) flags(cmd *cobra.Command) {
 	f.StringVar(&r.synthesizer, "synthesizer", "flite", "speech engine: one of "+strings.Join(voice.Synthesizers(), ", "))
 	f.StringVar(&r.voices, "voices", "", "voice pool: a built-in one ("+strings.Join(voice.BuiltInNames(), ", ")+") or a TOML file; without it the synthesizer's own")
 	f.Uint64Var(&r.castingSeed, "casting-seed", 0, "another seed casts other voices")
+	f.BoolVar(&r.speechContext, "speech-context", false, "give the speech engine the neighbouring turns' texts with every turn; for engines that carry them over (elevenlabs)")
 	f.StringVar(&r.level, "level", string(audio.DefaultComposeOptions().Level), "what gets one loudness gain: speaker, turn, clip or none")
 	f.StringVar(&r.detector, "detector", baseline.Cascade, "one of "+strings.Join(detectorNames(), ", "))
 	f.StringVar(&r.model, "model", "", "of a baseline: its model file (see baseline train), without it one is trained now on the built-in training text; of chat: the model's name on the server")
@@ -126,7 +128,7 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 	p.spec.Compose.Level = audio.Level(r.level)
 	p.spec.Quality.MaxWER = r.maxWER
 	if !p.spec.Dataset.Clips {
-		p.spec.Speech = evaluation.Speech{Synthesizer: r.synthesizer, Pool: pool, CastingSeed: r.castingSeed}
+		p.spec.Speech = evaluation.Speech{Synthesizer: r.synthesizer, Pool: pool, CastingSeed: r.castingSeed, Context: r.speechContext}
 	}
 	if rulesErr != nil { // already an error: what stands in lets the rest be checked
 		p.spec.Rules = vote.Paper()

@@ -11,7 +11,6 @@ import (
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/recognize"
 	"github.com/speechmanip/speechmanip/internal/speech"
-	"github.com/speechmanip/speechmanip/internal/voice"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
@@ -21,7 +20,7 @@ import (
 // makes new keys.
 
 // TurnKey is where a turn's audio lies.
-func TurnKey(engine speech.Engine, v voice.Voice, seed uint32, text string) string {
+func TurnKey(engine speech.Engine, r speech.Request) string {
 	return "turns/" + contentHash("turn", struct {
 		Engine     speech.Engine
 		Voice      string
@@ -29,7 +28,9 @@ func TurnKey(engine speech.Engine, v voice.Voice, seed uint32, text string) stri
 		Seed       uint32
 		Normalizer string
 		Text       string
-	}{engine, v.Slug, v.Params, seed, fmt.Sprint(speech.NormalizerVersion), text}) + ".wav"
+		Previous   string `json:",omitempty"` // so that keys without neighbours stay as they were
+		Next       string `json:",omitempty"`
+	}{engine, r.Voice.Slug, r.Voice.Params, r.Seed, speech.NormalizerVersion, r.Text, r.Previous, r.Next}) + ".wav"
 }
 
 // ClipTurn is one turn as it goes into a clip's key. Key is "" for a wordless

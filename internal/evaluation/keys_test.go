@@ -32,7 +32,7 @@ var (
 // be made again.
 func TestContentKeys(t *testing.T) {
 	got := []string{
-		TurnKey(flite, v1, 7, "Hello."),
+		TurnKey(flite, speech.Request{Text: "Hello.", Voice: v1, Seed: 7}),
 		ClipKey(turns, options),
 		TimelineKey(turns, options),
 		TranscriptKey(sphinx, "c"),
@@ -61,16 +61,18 @@ func TestContentKeys(t *testing.T) {
 // Everything that shapes an object changes its key, and nothing else does.
 func TestContentKeysDiffer(t *testing.T) {
 	turnKeys := map[string]string{
-		"as it is":       TurnKey(flite, v1, 7, "Hello."),
-		"engine":         TurnKey(speech.Engine{Name: "rhvoice", Version: "2.2", Format: "wav_16000"}, v1, 7, "Hello."),
-		"engine version": TurnKey(speech.Engine{Name: "flite", Version: "2.3", Format: "wav_16000"}, v1, 7, "Hello."),
-		"voice":          TurnKey(flite, voice.Voice{Slug: "v2", Params: v1.Params}, 7, "Hello."),
-		"voice settings": TurnKey(flite, voice.Voice{Slug: "v1", Params: map[string]string{"voice": "slt", "pitch": "181"}}, 7, "Hello."),
-		"seed":           TurnKey(flite, v1, 8, "Hello."),
-		"text":           TurnKey(flite, v1, 7, "Hello!"),
+		"as it is":       TurnKey(flite, speech.Request{Text: "Hello.", Voice: v1, Seed: 7}),
+		"engine":         TurnKey(speech.Engine{Name: "rhvoice", Version: "2.2", Format: "wav_16000"}, speech.Request{Text: "Hello.", Voice: v1, Seed: 7}),
+		"engine version": TurnKey(speech.Engine{Name: "flite", Version: "2.3", Format: "wav_16000"}, speech.Request{Text: "Hello.", Voice: v1, Seed: 7}),
+		"voice":          TurnKey(flite, speech.Request{Text: "Hello.", Voice: voice.Voice{Slug: "v2", Params: v1.Params}, Seed: 7}),
+		"voice settings": TurnKey(flite, speech.Request{Text: "Hello.", Voice: voice.Voice{Slug: "v1", Params: map[string]string{"voice": "slt", "pitch": "181"}}, Seed: 7}),
+		"seed":           TurnKey(flite, speech.Request{Text: "Hello.", Voice: v1, Seed: 8}),
+		"text":           TurnKey(flite, speech.Request{Text: "Hello!", Voice: v1, Seed: 7}),
+		"text before":    TurnKey(flite, speech.Request{Text: "Hello.", Voice: v1, Seed: 7, Previous: "Hi."}),
+		"text after":     TurnKey(flite, speech.Request{Text: "Hello.", Voice: v1, Seed: 7, Next: "Hi."}),
 	}
 	allDiffer(t, turnKeys)
-	if traits := (voice.Voice{Slug: "v1", Traits: map[string]string{"name": "Ann"}, Params: v1.Params}); TurnKey(flite, traits, 7, "Hello.") != turnKeys["as it is"] {
+	if traits := (voice.Voice{Slug: "v1", Traits: map[string]string{"name": "Ann"}, Params: v1.Params}); TurnKey(flite, speech.Request{Text: "Hello.", Voice: traits, Seed: 7}) != turnKeys["as it is"] {
 		t.Error("what reports show of a voice changes its audio's key")
 	}
 

@@ -181,7 +181,7 @@ func (s *Synthesizer) Synthesize(ctx context.Context, req speech.Request) (speec
 	reply, err := s.client.do(ctx, call{
 		op: op, method: http.MethodPost,
 		path:  "/v1/text-to-speech/" + v.id + "?output_format=" + s.format,
-		body:  payload{Text: req.Text, Model: s.model, Settings: v.settings, Seed: req.Seed},
+		body:  payload{Text: req.Text, Model: s.model, Settings: v.settings, Seed: req.Seed, Before: req.Previous, After: req.Next},
 		limit: longest,
 	})
 	if err != nil {
@@ -204,4 +204,6 @@ type payload struct {
 	Model    string    `json:"model_id"`
 	Settings *settings `json:"voice_settings,omitempty"` // nil is the voice's own
 	Seed     uint32    `json:"seed"`
+	Before   string    `json:"previous_text,omitempty"` // neither is billed
+	After    string    `json:"next_text,omitempty"`
 }

@@ -106,6 +106,30 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// What a turn's neighbours are reaches the service, which shapes the audio by it
+// and bills the turn alone.
+func TestNeighbours(t *testing.T) {
+	_, url := simulated(t, simulator.Options{})
+	s := newSynthesizer(t, Config{BaseURL: url})
+	heard := map[string]string{}
+	for name, change := range map[string]func(*speech.Request){
+		"alone":  func(*speech.Request) {},
+		"before": func(r *speech.Request) { r.Previous = "So?" },
+		"after":  func(r *speech.Request) { r.Next = "So?" },
+	} {
+		r := speechRequest(t)
+		change(&r)
+		got, err := s.Synthesize(t.Context(), r)
+		if err != nil || got.Credits != len(sentence) {
+			t.Fatalf("%s: %d credits, %v", name, got.Credits, err)
+		}
+		if other, ok := heard[string(got.Audio)]; ok {
+			t.Errorf("%s sounds like %s", name, other)
+		}
+		heard[string(got.Audio)] = name
+	}
+}
+
 func TestSpeech(t *testing.T) {
 	server, url := simulated(t, simulator.Options{})
 	for format, rate := range rates {
