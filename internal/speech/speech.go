@@ -4,6 +4,7 @@ package speech
 
 import (
 	"context"
+	"time"
 
 	"github.com/speechmanip/speechmanip/internal/voice"
 )
@@ -35,6 +36,20 @@ type Speech struct {
 	Credits    int    // what a provider says it billed, in its own unit; 0 when it doesn't say
 	RequestID  string // the provider's, for support; empty for local engines
 	Ceiling    int    // calls at once that the account may make, as the provider says; 0 when it doesn't
+}
+
+// Account is what a paid synthesizer's account may still do.
+type Account struct {
+	Plan   string    `json:"plan"`            // the provider's name for it
+	Used   int       `json:"used"`            // of Limit, in the provider's unit
+	Limit  int       `json:"limit"`           // what may be used in the current period
+	Resets time.Time `json:"resets,omitzero"` // when Used begins again; zero where it isn't known
+}
+
+// Accountant is a Synthesizer that can tell about its account. Asking costs
+// nothing. Errors are faults.
+type Accountant interface {
+	Account(ctx context.Context) (Account, error)
 }
 
 // Synthesizer renders turns. Errors are faults (package fault) that say whether

@@ -47,6 +47,7 @@ type Server struct {
 	running  int
 	key      string
 	left     int // credits
+	spent    int
 }
 
 // New returns a server.
@@ -91,6 +92,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(path) < 2 || path[0] != "v1":
 		write(w, http.StatusNotFound, map[string]string{"detail": "Not Found"})
 	case !s.authorize(w, r):
+	case r.URL.Path == "/v1/user/subscription" && r.Method == http.MethodGet:
+		write(w, http.StatusOK, s.subscription())
 	case path[1] == "voices" && len(path) == 2 && r.Method == http.MethodGet:
 		list := []any{}
 		for _, voice := range s.options.Voices {
@@ -105,6 +108,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.speak(w, r, path[2])
 	default:
 		write(w, http.StatusNotFound, map[string]string{"detail": "Not Found"})
+	}
+}
+
+// ResetUnix is when the account's credits come back, in seconds since 1970.
+const ResetUnix = 1798761600
+
+// subscription is the account as the service describes it, in part.
+func (s *Server) subscription() any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	limit := s.spent + s.left
+	if s.options.Quota == 0 {
+		limit = 1 << 30 // the service has a number for every plan
+	}
+	return map[string]any{
+		"tier": "creator", "status": "active", "currency": "usd", "billing_period": "monthly_period",
+		"character_count": s.spent, "character_limit": limit, "next_character_count_reset_unix": ResetUnix,
 	}
 }
 

@@ -96,6 +96,7 @@ func (s *Server) admit(w http.ResponseWriter, cost int) (running int, ok bool) {
 	if !full && !short {
 		s.running++
 		s.left -= cost
+		s.spent += cost
 		running = s.running
 	}
 	s.mu.Unlock()

@@ -87,9 +87,9 @@ type reply struct {
 	id     string // the request's, for the service's support; "" when it tells none
 }
 
-// credits is what the service says it billed, 0 when it doesn't say.
-func (r reply) credits() int {
-	n, err := strconv.Atoi(r.header.Get("character-cost"))
+// number is what a header says, 0 when it says nothing that makes sense.
+func (r reply) number(header string) int {
+	n, err := strconv.Atoi(r.header.Get(header))
 	if err != nil || n < 0 {
 		return 0
 	}

@@ -74,7 +74,10 @@ type Synthesizer struct {
 	rate   int // Hz
 }
 
-var _ speech.Synthesizer = (*Synthesizer)(nil)
+var (
+	_ speech.Synthesizer = (*Synthesizer)(nil)
+	_ speech.Accountant  = (*Synthesizer)(nil)
+)
 
 // New returns a synthesizer, or all that is wrong with its configuration. It
 // calls nobody.
@@ -193,8 +196,9 @@ func (s *Synthesizer) Synthesize(ctx context.Context, req speech.Request) (speec
 	return speech.Speech{
 		Audio:      wav(reply.body, s.rate),
 		Characters: characters,
-		Credits:    reply.credits(),
+		Credits:    reply.number("character-cost"),
 		RequestID:  reply.id,
+		Ceiling:    reply.number("maximum-concurrent-requests"),
 	}, nil
 }
 

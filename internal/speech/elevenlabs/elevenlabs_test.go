@@ -148,6 +148,10 @@ func TestSpeech(t *testing.T) {
 			t.Errorf("%s: %d characters for %d credits, request %q", format, got.Characters, got.Credits, got.RequestID)
 		}
 	}
+	_, limited := simulated(t, simulator.Options{Concurrency: 3})
+	if got, err := say(t, newSynthesizer(t, Config{BaseURL: limited})); err != nil || got.Ceiling != 3 {
+		t.Errorf("the account's ceiling is %d, %v", got.Ceiling, err)
+	}
 	flash := newSynthesizer(t, Config{BaseURL: url, Model: "eleven_flash_v2_5"})
 	got, err := flash.Synthesize(context.Background(), speech.Request{Text: "Four", Voice: voice.Voice{Slug: "v", Params: params()}})
 	if err != nil || got.Characters != 4 || got.Credits != 2 {
