@@ -32,12 +32,11 @@ const (
 	DefaultTimeout = 50 * time.Second // a turn takes seconds; below the lifetime that callers grant
 )
 
-// Config says which account speaks, and how. How a voice speaks (stability, speed
-// and the like) is with the voice, in its pool.
+// Config says which account speaks, and how. How a voice speaks (its model,
+// stability, speed and the like) is with the voice, in its pool.
 type Config struct {
 	BaseURL string // without /v1; "" is DefaultBaseURL
 	APIKey  secret.Text
-	Model   string        // one of Models; "" is DefaultModel
 	Format  string        // one of Formats; "" is DefaultFormat
 	Timeout time.Duration // of one call, its reply included; 0 is DefaultTimeout
 	HTTP    *http.Client  // nil is one of its own
@@ -69,7 +68,6 @@ func Formats() []string { return slices.Sorted(maps.Keys(rates)) }
 // Synthesizer speaks with the service. It is safe for concurrent use.
 type Synthesizer struct {
 	client *client
-	model  string
 	format string
 	rate   int // Hz
 }
@@ -85,9 +83,6 @@ func New(c Config) (*Synthesizer, error) {
 	if c.BaseURL == "" {
 		c.BaseURL = DefaultBaseURL
 	}
-	if c.Model == "" {
-		c.Model = DefaultModel
-	}
 	if c.Format == "" {
 		c.Format = DefaultFormat
 	}
@@ -96,9 +91,6 @@ func New(c Config) (*Synthesizer, error) {
 	}
 	client, problem := newClient(c)
 	problems := []error{problem}
-	if limits[c.Model] == 0 {
-		problems = append(problems, fmt.Errorf("unknown model %q: use one of %s", c.Model, strings.Join(Models(), ", ")))
-	}
 	if rates[c.Format] == 0 {
 		problems = append(problems, fmt.Errorf("unknown format %q: use one of %s", c.Format, strings.Join(Formats(), ", ")))
 	}
@@ -108,11 +100,11 @@ func New(c Config) (*Synthesizer, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
-	return &Synthesizer{client: client, model: c.Model, format: c.Format, rate: rates[c.Format]}, nil
+	return &Synthesizer{client: client, format: c.Format, rate: rates[c.Format]}, nil
 }
 
 // Engine returns the engine's identity. It calls nobody: the service tells no
-// version of its models. Audio of another server than ElevenLabs' own, a
+// version of its models, and which of them speaks is with the voice. Audio of another server than ElevenLabs' own, a
 // simulated one say, is another version's.
 func (s *Synthesizer) Engine(context.Context) (speech.Engine, error) {
 	version := "v1"
@@ -120,7 +112,7 @@ func (s *Synthesizer) Engine(context.Context) (speech.Engine, error) {
 		version += " of " + s.client.base
 	}
 	return speech.Engine{
-		Name: Name, Model: s.model, Version: version,
+		Name: Name, Version: version,
 		Format: fmt.Sprintf("wav_%d (%s)", s.rate, s.format),
 	}, nil
 }
@@ -155,7 +147,7 @@ func (s *Synthesizer) Check(ctx context.Context, pool voice.Pool) error {
 
 func (s *Synthesizer) checkVoice(ctx context.Context, v voice.Voice) error {
 	op := "check voice " + strconv.Quote(v.Slug) + " for " + Name
-	settings, err := parseVoice(v, s.model)
+	settings, err := parseVoice(v)
 	if err != nil {
 		return fault.Permanentf(op, "voice_params", "%w", err)
 	}
@@ -169,22 +161,21 @@ func (s *Synthesizer) checkVoice(ctx context.Context, v voice.Voice) error {
 func (s *Synthesizer) Synthesize(ctx context.Context, req speech.Request) (speech.Speech, error) {
 	op := fmt.Sprintf("speak with %s in voice %q", Name, req.Voice.Slug)
 	characters := utf8.RuneCountInString(req.Text)
+	v, err := parseVoice(req.Voice)
 	switch {
+	case err != nil:
+		return speech.Speech{}, fault.Permanentf(op, "voice_params", "%w", err)
 	case !speech.HasWords(req.Text):
 		return speech.Speech{}, fault.Permanentf(op, "text_empty", "the text %.40q has no word", req.Text)
-	case characters > limits[s.model]:
+	case characters > limits[v.model]:
 		return speech.Speech{}, fault.Permanentf(op, "text_too_long",
-			"%d characters in one turn, model %s takes at most %d", characters, s.model, limits[s.model])
-	}
-	v, err := parseVoice(req.Voice, s.model)
-	if err != nil {
-		return speech.Speech{}, fault.Permanentf(op, "voice_params", "%w", err)
+			"%d characters in one turn, model %s takes at most %d", characters, v.model, limits[v.model])
 	}
 	longest := longestAudio(characters, s.rate)
 	reply, err := s.client.do(ctx, call{
 		op: op, method: http.MethodPost,
 		path:  "/v1/text-to-speech/" + v.id + "?output_format=" + s.format,
-		body:  payload{Text: req.Text, Model: s.model, Settings: v.settings, Seed: req.Seed, Before: req.Previous, After: req.Next},
+		body:  payload{Text: req.Text, Model: v.model, Settings: v.settings, Seed: req.Seed, Before: req.Previous, After: req.Next},
 		limit: longest,
 	})
 	if err != nil {

@@ -96,7 +96,7 @@ func TestConformance(t *testing.T) {
 					{Slug: "voice-as-path", Params: params("id", "../voices")},
 					{Slug: "no-voice", Params: params("id", "")},
 					{Slug: "unknown-param", Params: params("pitch", "3")},
-					{Slug: "another-model", Params: params("model", "eleven_v3")},
+					{Slug: "unknown-model", Params: params("model", "eleven_v9")},
 					{Slug: "too-fast", Params: params("speed", "1.3")},
 					{Slug: "stability-of-text", Params: params("stability", "NaN")},
 					{Slug: "boost-of-text", Params: params("use_speaker_boost", "yes")},
@@ -152,8 +152,8 @@ func TestSpeech(t *testing.T) {
 	if got, err := say(t, newSynthesizer(t, Config{BaseURL: limited})); err != nil || got.Ceiling != 3 {
 		t.Errorf("the account's ceiling is %d, %v", got.Ceiling, err)
 	}
-	flash := newSynthesizer(t, Config{BaseURL: url, Model: "eleven_flash_v2_5"})
-	got, err := flash.Synthesize(context.Background(), speech.Request{Text: "Four", Voice: voice.Voice{Slug: "v", Params: params()}})
+	flash := voice.Voice{Slug: "v", Params: params("model", "eleven_flash_v2_5")}
+	got, err := newSynthesizer(t, Config{BaseURL: url}).Synthesize(context.Background(), speech.Request{Text: "Four", Voice: flash})
 	if err != nil || got.Characters != 4 || got.Credits != 2 {
 		t.Errorf("a cheaper model: %d characters for %d credits, %v", got.Characters, got.Credits, err)
 	}
@@ -209,8 +209,8 @@ func TestTextLimits(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls++ }))
 	defer server.Close()
 	for model, limit := range map[string]int{"eleven_multilingual_v2": 10000, "eleven_v3": 5000, "eleven_flash_v2_5": 40000, "eleven_turbo_v2": 30000} {
-		s := newSynthesizer(t, Config{BaseURL: server.URL, Model: model})
-		v := voice.Voice{Slug: "v", Params: params()}
+		s := newSynthesizer(t, Config{BaseURL: server.URL})
+		v := voice.Voice{Slug: "v", Params: params("model", model)}
 		calls = 0
 		_, err := s.Synthesize(context.Background(), speech.Request{Text: strings.Repeat("é", limit+1), Voice: v})
 		if wantFault(t, err, fault.Permanent, "text_too_long"); calls != 0 {
@@ -225,7 +225,7 @@ func TestTextLimits(t *testing.T) {
 
 func TestEngine(t *testing.T) {
 	got, err := newSynthesizer(t, Config{BaseURL: " https://api.elevenlabs.io/v1/ "}).Engine(context.Background())
-	want := speech.Engine{Name: "elevenlabs", Model: "eleven_multilingual_v2", Version: "v1", Format: "wav_24000 (pcm_24000)"}
+	want := speech.Engine{Name: "elevenlabs", Version: "v1", Format: "wav_24000 (pcm_24000)"}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
@@ -244,7 +244,7 @@ func TestNew(t *testing.T) {
 		{"no key", Config{}, []string{"no API key"}},
 		{"blank key", Config{APIKey: " \n"}, []string{"no API key"}},
 		{"two keys", Config{APIKey: key + "\n" + key}, []string{"the API key holds"}},
-		{"model and format", Config{APIKey: key, Model: "m", Format: "mp3_44100_128"}, []string{`unknown model "m"`, "eleven_v3", "mp3_44100_128", "pcm_24000"}},
+		{"format", Config{APIKey: key, Format: "mp3_44100_128"}, []string{"mp3_44100_128", "pcm_24000"}},
 		{"scheme", Config{APIKey: key, BaseURL: "ftp://" + key}, []string{"base URL must be"}},
 		{"user", Config{APIKey: key, BaseURL: "https://" + key + "@host"}, []string{"base URL must hold no user"}},
 		{"unreadable", Config{APIKey: key, BaseURL: "http://" + key + "%zz"}, []string{"base URL can't be read"}},

@@ -315,13 +315,13 @@ func FuzzAudio(f *testing.F) {
 
 func TestVoiceParams(t *testing.T) {
 	for value, ok := range map[string]bool{"0": true, "1": true, "0.35": true, "1.1": false, "-0.1": false, "": false, "1e0": false, "0x1": false, " 1": false, "+1": false} {
-		_, err := parseVoice(voice.Voice{Slug: "v", Params: map[string]string{"id": "a", "style": value}}, DefaultModel)
+		_, err := parseVoice(voice.Voice{Slug: "v", Params: map[string]string{"id": "a", "style": value}})
 		if (err == nil) != ok {
 			t.Errorf("style %q: %v", value, err)
 		}
 	}
-	_, err := parseVoice(voice.Voice{Slug: "v", Params: map[string]string{"id": "a b", "speed": "9", "volume": "1"}}, DefaultModel)
-	for _, want := range []string{`"v"`, "id", "speed", "volume"} {
+	_, err := parseVoice(voice.Voice{Slug: "v", Params: map[string]string{"id": "a b", "speed": "9", "volume": "1", "model": "m"}})
+	for _, want := range []string{`"v"`, "id", "speed", "volume", "eleven_multilingual_v2"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not name %s", err, want)
 		}

@@ -24,6 +24,7 @@ type settings struct {
 // vendorVoice is a pool's voice as the service knows it.
 type vendorVoice struct {
 	id       string
+	model    string
 	settings *settings // nil when the voice sets none
 }
 
@@ -33,12 +34,12 @@ var (
 	decimal = regexp.MustCompile(`^[0-9](\.[0-9]{1,6})?$`)
 )
 
-// paramKeys are the params that a voice may have. Only id must be there. model,
-// when there, must be the configured one: it says for which the pool was made.
+// paramKeys are the params that a voice may have. Only id must be there; without
+// model it is DefaultModel.
 var paramKeys = []string{"id", "model", "similarity_boost", "speed", "stability", "style", "use_speaker_boost"}
 
 // parseVoice reads a voice's params, and returns all that is wrong with them.
-func parseVoice(v voice.Voice, model string) (vendorVoice, error) {
+func parseVoice(v voice.Voice) (vendorVoice, error) {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for _, key := range slices.Sorted(maps.Keys(v.Params)) {
@@ -49,8 +50,12 @@ func parseVoice(v voice.Voice, model string) (vendorVoice, error) {
 	if !voiceID.MatchString(v.Params["id"]) {
 		problem("param id is %q, want the letters and digits of a voice id", v.Params["id"])
 	}
-	if given, ok := v.Params["model"]; ok && given != model {
-		problem("param model is %q, but this synthesizer is configured for %q", given, model)
+	model, ok := v.Params["model"]
+	if !ok {
+		model = DefaultModel
+	}
+	if limits[model] == 0 {
+		problem("param model is %q, want one of %s", model, strings.Join(Models(), ", "))
 	}
 	number := func(key string, least, most float64) *float64 {
 		text, ok := v.Params[key]
@@ -79,7 +84,7 @@ func parseVoice(v voice.Voice, model string) (vendorVoice, error) {
 	if err := errors.Join(problems...); err != nil {
 		return vendorVoice{}, fmt.Errorf("voice %q: %w", v.Slug, err)
 	}
-	out := vendorVoice{id: v.Params["id"]}
+	out := vendorVoice{id: v.Params["id"], model: model}
 	if s != (settings{}) {
 		out.settings = &s
 	}
