@@ -41,6 +41,7 @@ var rules = map[string]rule{
 	"vote":       {product: "tactic"},
 	"voice":      {product: "dialogue tactic vote", outside: "github.com/BurntSushi/toml"},
 	"score":      {product: "dialogue tactic vote"},
+	"agreement":  {},
 	"audio":      {outside: "os github.com/go-audio github.com/hajimehoshi/go-mp3 github.com/mewkiz/flac"}, // os: composition spools to a temporary file
 	"prosody":    {product: "audio"},
 	"sample":     {},
@@ -97,4 +98,4 @@ var rules = map[string]rule{
 
 // timeless packages read no clock, on top of their rows: they may name times,
 // never ask for one.
-var timeless = strings.Fields(domain + " prosody sample evaluation report fault prompt detect recognize speech")
+var timeless = strings.Fields(domain + " agreement prosody sample evaluation report fault prompt detect recognize speech")
