@@ -7,4 +7,5 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflow(Evaluate)
 	r.RegisterWorkflow(EvaluateChunk)
 	r.RegisterWorkflow(EvaluateDialogue)
+	r.RegisterWorkflow(Limiter)
 }
