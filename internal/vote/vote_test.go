@@ -275,3 +275,43 @@ func TestTacticProperties(t *testing.T) {
 		}
 	}
 }
+
+func TestDrawTactics(t *testing.T) {
+	m := masses(map[tactic.Tactic]float64{tactic.Denial: 0.3, tactic.Shaming: 0.25})
+	r := Paper()
+	r.TacticDraw = DrawSample
+	passes, err := DrawTactics(m, r, []int64{11, 12, 13, 14, 15})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[tactic.Tactic]int{}
+	for i, p := range passes {
+		want, err := Draw(m, r.Sampling, int64(11+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Index != i || p.Drawn != tactic.Options()[want] {
+			t.Errorf("pass %d: %+v, want %s", i, p, tactic.Options()[want])
+		}
+		drawn[p.Drawn]++
+	}
+	if len(drawn) != 2 {
+		t.Errorf("five seeds drew %v, want both", drawn)
+	}
+	if out := DecideTactic(passes, r); out.Invalid+out.Missing+out.Ignored != 0 {
+		t.Errorf("%+v, want five passes that count", out)
+	}
+
+	nothing := make([]Mass, len(m))
+	passes, err = DrawTactics(nothing, r, []int64{1, 2, 3, 4, 5})
+	if out := DecideTactic(passes, r); err != nil || out.Invalid != 5 {
+		t.Errorf("nothing observed: %+v, %v; want five invalid passes", out, err)
+	}
+	if _, err := DrawTactics(m[:3], r, []int64{1}); err == nil {
+		t.Error("three probabilities: want an error")
+	}
+	r.Sampling.Temperature = -1
+	if _, err := DrawTactics(m, r, []int64{1}); err == nil {
+		t.Error("negative temperature: want an error")
+	}
+}
