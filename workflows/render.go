@@ -51,6 +51,7 @@ func (d *runningDialogue) synthesize(ctx workflow.Context) error {
 			continue
 		}
 		d.record.Usage.Characters += result.Characters
+		d.record.Usage.Credits += result.Credits
 		if result.Made {
 			d.record.Usage.TurnsMade++
 		} else {

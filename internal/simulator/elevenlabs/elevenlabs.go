@@ -30,9 +30,10 @@ type Options struct {
 
 // Call is one request for speech, as a schedule of faults sees it.
 type Call struct {
-	N   int    // its number among all, from 0
-	Key string // the same for the same request
-	Try int    // its number among those of the same key, from 0
+	N    int    // its number among all, from 0
+	Key  string // the same for the same request
+	Try  int    // its number among those of the same key, from 0
+	Text string // to be spoken, "" where the request can't be read
 }
 
 // Server is an http.Handler. It is safe for concurrent use.

@@ -340,7 +340,8 @@ func TestSchedule(t *testing.T) {
 		t.Fatalf("%d calls", len(calls))
 	}
 	first, other := calls[0].Key, calls[3].Key
-	want := []Call{{0, first, 0}, {1, first, 1}, {2, first, 2}, {3, other, 0}}
+	const text = "Hello there."
+	want := []Call{{0, first, 0, text}, {1, first, 1, text}, {2, first, 2, text}, {3, other, 0, "Hello again."}}
 	if diff := cmp.Diff(want, calls); diff != "" || first == other || first == "" {
 		t.Error(diff)
 	}

@@ -2,6 +2,7 @@ package elevenlabs
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,7 +27,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, voice string) {
 		format = "mp3_44100_128"
 	}
 	key := fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %s %s", voice, format, body)))
-	planned := s.planned(key)
+	planned := s.planned(key, body)
 	if s.refuse(w, planned) {
 		return
 	}
@@ -75,9 +76,11 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, voice string) {
 }
 
 // planned counts a call and returns what is to go wrong with it.
-func (s *Server) planned(key string) Fault {
+func (s *Server) planned(key string, body []byte) Fault {
+	var said struct{ Text string }
+	_ = json.Unmarshal(body, &said) // parse answers what can't be read
 	s.mu.Lock()
-	call := Call{N: s.calls, Key: key, Try: s.tries[key]}
+	call := Call{N: s.calls, Key: key, Try: s.tries[key], Text: said.Text}
 	s.calls++
 	s.tries[key]++
 	s.mu.Unlock()
