@@ -38,6 +38,10 @@ type Speech struct {
 	Ceiling    int    // calls at once that the account may make, as the provider says; 0 when it doesn't
 }
 
+// CodeConcurrency is the code of the fault of a call that was refused because the
+// account has too many in flight.
+const CodeConcurrency = "concurrent_limit_exceeded"
+
 // Account is what a paid synthesizer's account may still do.
 type Account struct {
 	Plan   string    `json:"plan"`            // the provider's name for it

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/speech"
 )
 
 // cause is what an error means: the fault's kind, code and hint.
@@ -23,7 +24,7 @@ type cause struct {
 // The codes of the concurrency limit and of an account out of credits, for those
 // who act on them.
 const (
-	CodeConcurrency = "concurrent_limit_exceeded"
+	CodeConcurrency = speech.CodeConcurrency
 	CodeQuota       = "quota_exceeded"
 )
 
