@@ -40,12 +40,12 @@ var rules = map[string]rule{
 	"dialogue":   {product: "tactic"},
 	"vote":       {product: "tactic"},
 	"voice":      {product: "dialogue tactic vote", outside: "github.com/BurntSushi/toml"},
-	"score":      {product: "dialogue tactic vote"},
+	"score":      {product: "agreement dialogue tactic vote"},
 	"agreement":  {},
 	"audio":      {outside: "os github.com/go-audio github.com/hajimehoshi/go-mp3 github.com/mewkiz/flac"}, // os: composition spools to a temporary file
 	"prosody":    {product: "audio"},
 	"sample":     {},
-	"evaluation": {product: domain + " " + ports}, // of the ports it takes types only
+	"evaluation": {product: domain + " " + ports + " prompt", outside: "github.com/BurntSushi/toml"}, // of the ports it takes types only
 	"report":     {product: domain + " " + ports + " evaluation"},
 	"fault":      {},
 	"secret":     {},

@@ -1,0 +1,93 @@
+package score
+
+import (
+	"github.com/speechmanip/speechmanip/internal/agreement"
+	"github.com/speechmanip/speechmanip/internal/dialogue"
+	"github.com/speechmanip/speechmanip/internal/vote"
+)
+
+// Pair is one dialogue with truth and with a verdict under two conditions.
+type Pair struct {
+	Truth         dialogue.Truth
+	First, Second vote.Verdict
+}
+
+// Gaps says how much more often one condition is right than another on the same
+// dialogues.
+type Gaps struct {
+	Recall      Gap `json:"recall"`      // truth YES
+	Specificity Gap `json:"specificity"` // truth NO
+}
+
+// Gap compares two conditions on the dialogues of one truth. UNRESOLVED is
+// neither right nor wrong: the figures are of the pairs that are decided under
+// both conditions, and the bounds say what the difference of all pairs would be
+// with every open verdict against the first condition, and for it.
+type Gap struct {
+	N          int    `json:"n"` // decided under both
+	First      Rate   `json:"first"`
+	Second     Rate   `json:"second"`
+	Difference Figure `json:"difference"`  // first minus second
+	OnlyFirst  int    `json:"only_first"`  // right under the first alone
+	OnlySecond int    `json:"only_second"` // right under the second alone
+	McNemar    Figure `json:"mcnemar_p"`   // exact, two-sided
+	Open       int    `json:"open"`        // UNRESOLVED under either: not in N
+	Lowest     Figure `json:"lowest"`      // of N + Open
+	Highest    Figure `json:"highest"`
+}
+
+// Compare returns the gaps between the conditions of pairs, whose order doesn't
+// matter. Pairs without truth count nowhere.
+func Compare(pairs []Pair) Gaps {
+	return Gaps{
+		Recall:      compare(pairs, dialogue.Yes, vote.Yes),
+		Specificity: compare(pairs, dialogue.No, vote.No),
+	}
+}
+
+func compare(pairs []Pair, truth dialogue.Truth, right vote.Verdict) Gap {
+	var g Gap
+	var decided agreement.Paired
+	lowest, highest := 0, 0
+	for _, p := range pairs {
+		if p.Truth != truth {
+			continue
+		}
+		if p.First == vote.Unresolved || p.Second == vote.Unresolved {
+			g.Open++
+		} else {
+			decided.Add(p.First == right, p.Second == right)
+		}
+		firstLow, firstHigh := rightness(p.First, right)
+		secondLow, secondHigh := rightness(p.Second, right)
+		lowest += firstLow - secondHigh
+		highest += firstHigh - secondLow
+	}
+	g.N, g.OnlyFirst, g.OnlySecond = decided.N(), decided.OnlyFirst, decided.OnlySecond
+	g.First = Wilson(decided.Both+decided.OnlyFirst, g.N)
+	g.Second = Wilson(decided.Both+decided.OnlySecond, g.N)
+	g.Difference = ratio(decided.OnlyFirst-decided.OnlySecond, g.N, "no pair is decided")
+	g.McNemar = ofCoefficient(decided.McNemar())
+	g.Lowest = ratio(lowest, g.N+g.Open, "no pairs")
+	g.Highest = ratio(highest, g.N+g.Open, "no pairs")
+	return g
+}
+
+// rightness bounds whether a verdict is right: 0 is wrong, 1 is right.
+func rightness(v, right vote.Verdict) (low, high int) {
+	switch v {
+	case right:
+		return 1, 1
+	case vote.Unresolved:
+		return 0, 1
+	default:
+		return 0, 0
+	}
+}
+
+func ofCoefficient(c agreement.Coefficient) Figure {
+	if !c.Defined() {
+		return undefined(c.Undefined)
+	}
+	return defined(c.Value)
+}
