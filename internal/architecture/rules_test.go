@@ -42,6 +42,7 @@ var rules = map[string]rule{
 	"voice":      {product: "dialogue tactic vote", outside: "github.com/BurntSushi/toml"},
 	"score":      {product: "agreement dialogue tactic vote"},
 	"agreement":  {},
+	"annotation": {product: "dialogue vote"},
 	"audio":      {outside: "os github.com/go-audio github.com/hajimehoshi/go-mp3 github.com/mewkiz/flac"}, // os: composition spools to a temporary file
 	"prosody":    {product: "audio"},
 	"sample":     {},
@@ -77,7 +78,7 @@ var rules = map[string]rule{
 	"config":     {product: "objectstore/s3 secret", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap},
 	"starter": {
-		product: domain + " " + ports + " archive config detect/baseline evaluation fault objectstore/s3 prompt report sample telemetry workflows",
+		product: domain + " " + ports + " agreement annotation archive config detect/baseline evaluation fault objectstore/s3 prompt report sample telemetry workflows",
 		outside: temporal + " " + zap + " crypto/rand net os syscall github.com/spf13",
 	},
 	"worker": {
@@ -98,4 +99,4 @@ var rules = map[string]rule{
 
 // timeless packages read no clock, on top of their rows: they may name times,
 // never ask for one.
-var timeless = strings.Fields(domain + " agreement prosody sample evaluation report fault prompt detect recognize speech")
+var timeless = strings.Fields(domain + " agreement annotation prosody sample evaluation report fault prompt detect recognize speech")
