@@ -39,6 +39,7 @@ type Options struct {
 	AudioIgnored      bool    // clips are dropped, and cost no tokens
 	AudioUnheard      bool    // clips cost tokens, and change nothing
 	CutSeconds        float64 // what is beyond in a clip is dropped; 0 is nothing
+	MaxClips          int     // in one prompt, of vLLM; 0 is no limit
 	ConstraintIgnored bool
 	NoLogprobs        bool
 	Loading           int // requests that find it still loading
@@ -120,10 +121,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler) // the client went away
 	}
-	switch route := r.Method + " " + r.URL.Path; {
-	case route == "POST /v1/chat/completions":
+	path := r.URL.Path
+	if s.options.Dialect == Llama { // with or without it
+		path = strings.TrimPrefix(path, "/v1")
+	}
+	switch route := r.Method + " " + path; {
+	case route == "POST /v1/chat/completions", route == "POST /chat/completions" && s.options.Dialect == Llama:
 		s.complete(w, r, body)
-	case route == "GET /v1/models":
+	case route == "GET /v1/models", route == "GET /models" && s.options.Dialect == Llama:
 		write(w, http.StatusOK, s.models())
 	case route == "GET /health" && s.options.Dialect != Generic:
 		write(w, http.StatusOK, map[string]string{"status": "ok"})
@@ -131,6 +136,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusOK, map[string]string{"version": "0.12.0"})
 	case route == "GET /props" && s.options.Dialect == Llama:
 		write(w, http.StatusOK, s.props())
+	case route == "POST /chat/completions/input_tokens" && s.options.Dialect == Llama:
+		s.count(w, body)
+	case route == "GET /metrics" && s.options.Dialect == Llama:
+		s.fail(w, http.StatusNotImplemented, "not_supported_error", "This server does not support metrics endpoint. Start it with `--metrics`")
 	case route == "POST /tokenize" && s.options.Dialect != Generic:
 		s.tokenize(w, body)
 	default:
@@ -182,6 +191,16 @@ func (s *Server) props() any {
 		"chat_template": "", "bos_token": "<|endoftext|>", "eos_token": "<|im_end|>",
 		"build_info": "b1-simulated", "is_sleeping": false,
 	}
+}
+
+// count answers what a prompt would take.
+func (s *Server) count(w http.ResponseWriter, body []byte) {
+	a, refused := s.read(body)
+	if refused != nil {
+		s.refuse(w, refused)
+		return
+	}
+	write(w, http.StatusOK, map[string]any{"object": "response.input_tokens", "input_tokens": a.promptTokens})
 }
 
 // tokenize answers in the dialect's form: pieces, or ids with the vocabulary's

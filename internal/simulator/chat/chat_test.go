@@ -10,8 +10,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,46 +21,19 @@ import (
 	"github.com/speechmanip/speechmanip/internal/simulator/schedule"
 )
 
-// exchange is one recorded exchange of a real llama-server.
-type exchange struct {
-	Request  struct{ Method, Path, Body string }
-	Response struct {
-		Status int
-		Body   string
-	}
-}
-
-func recorded(t *testing.T, name string) exchange {
-	t.Helper()
-	root, err := os.Getwd()
-	for err == nil {
-		if _, missing := os.Stat(filepath.Join(root, "go.mod")); missing == nil {
-			break
-		}
-		if root == filepath.Dir(root) {
-			t.Fatal("no go.mod above this package")
-		}
-		root = filepath.Dir(root)
-	}
-	data, err := os.ReadFile(filepath.Join(root, "..", "shared", "data", "recordings", "llama-server", name+".json"))
-	if err != nil {
-		t.Skip("the recordings of llama-server are not there")
-	}
-	var e exchange
-	if err := json.Unmarshal(data, &e); err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 // send gives a server one request and returns its answer.
-func send(t *testing.T, s *Server, method, path, body string) (int, map[string]any) {
+func send(t *testing.T, s *Server, method, path, body string, headers ...map[string]string) (int, map[string]any) {
 	t.Helper()
 	h := httptest.NewServer(s)
 	defer h.Close()
 	r, err := http.NewRequestWithContext(t.Context(), method, h.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, h := range headers {
+		for name, value := range h {
+			r.Header.Set(name, value)
+		}
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -74,139 +45,6 @@ func send(t *testing.T, s *Server, method, path, body string) (int, map[string]a
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return response.StatusCode, out
-}
-
-// shape lists the paths of a JSON value with the kinds of their values; arrays
-// count as their first element.
-func shape(prefix string, value any, out map[string]string) {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, inner := range v {
-			shape(prefix+"."+name, inner, out)
-		}
-	case []any:
-		out[prefix] = "array"
-		if len(v) > 0 {
-			shape(prefix+"[]", v[0], out)
-		}
-	default:
-		out[prefix] = fmt.Sprintf("%T", value)
-	}
-}
-
-// Requests that a real llama-server was sent get the same status, and answers in
-// the same form: what the real one lacks, the simulated one must not have.
-func TestFormsAsRecorded(t *testing.T) {
-	for _, name := range []string{
-		"01a_logprobs", "01e_no_logprobs", "01f_logprobs_no_top", "01g_top_logprobs_0", "01h_top_logprobs_without_logprobs",
-		"01k_temperature0", "02a_grammar", "02c_grammar_max1", "02d_grammar_bad", "02d3_grammar_undefined_rule", "02l_grammar_labels",
-		"04a_prefill", "04d_prefill_grammar", "04i_two_assistants_end", "05d_n2", "06a_unknown_model", "06b_no_model",
-		"06c_missing_messages", "06e_too_long", "06g_invalid_json", "06h_max_tokens_0", "06i_max_tokens_minus1_cut", "06k_top_logprobs_minus1",
-		"06l_structured_outputs_ignored", "06n_unknown_field", "06o_wrong_type_temperature", "06p_bad_content_type_part", "06q_content_number",
-		"06s_not_found", "06t_get_chat", "06w_top_p_out_of_range", "06x_seed_string", "06z_logprobs_int",
-		"03za_empty_string", "03zb_wav_header_only", "03zd_missing_data", "03u_corrupt_base64_start", "03y_not_audio_text", "03q_audio_url_data",
-		"07a_health", "07c_models", "07d_props", "07g_version_none", "07t_tokenize_Playing_Servant_Role",
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := recorded(t, name)
-			if strings.Contains(e.Request.Body, "[trimmed: 30000") {
-				e.Request.Body = strings.ReplaceAll(e.Request.Body, "word word", strings.Repeat("word ", 3000))
-			}
-			s := New(Options{Dialect: Llama, Model: "tiny", Slots: 1, Context: 4096})
-			status, got := send(t, s, e.Request.Method, e.Request.Path, e.Request.Body)
-			if status != e.Response.Status {
-				t.Fatalf("status %d, recorded %d; %v", status, e.Response.Status, got)
-			}
-			var real map[string]any
-			if err := json.Unmarshal([]byte(e.Response.Body), &real); err != nil {
-				t.Fatal(err)
-			}
-			ours, theirs := map[string]string{}, map[string]string{}
-			shape("", got, ours)
-			shape("", real, theirs)
-			for path, kind := range ours {
-				if want, ok := theirs[path]; ok && want != kind || !ok && !strings.HasPrefix(path, ".timings") && kind != "array" {
-					t.Errorf("%s is %s, recorded %q", path, kind, want)
-				}
-			}
-			for path, kind := range theirs {
-				// A simulator leaves out what no client of this project reads.
-				optional := strings.HasPrefix(path, ".timings") || strings.HasPrefix(path, ".models") || strings.HasPrefix(path, ".default_generation_settings.params") ||
-					strings.HasPrefix(path, ".ui") || strings.HasPrefix(path, ".chat_template") || strings.HasPrefix(path, ".cors") || path == ".data[].aliases[]"
-				if _, ok := ours[path]; !ok && !optional {
-					t.Errorf("%s (%s) is missing", path, kind)
-				}
-			}
-			for _, field := range []string{"type", "code"} {
-				if a, b := errorField(got, field), errorField(real, field); a != b {
-					t.Errorf("error %s %v, recorded %v", field, a, b)
-				}
-			}
-		})
-	}
-}
-
-func errorField(reply map[string]any, field string) any {
-	if inner, ok := reply["error"].(map[string]any); ok {
-		return inner[field]
-	}
-	return nil
-}
-
-// Where real answers add an end entry or stop, so do these.
-func TestGrammarAsRecorded(t *testing.T) {
-	s := New(Options{Dialect: Llama, Model: "tiny"})
-	for _, name := range []string{"02a_grammar", "02c_grammar_max1", "10n_max_tokens_absent_grammar"} {
-		e := recorded(t, name)
-		_, got := send(t, s, "POST", e.Request.Path, e.Request.Body)
-		var real map[string]any
-		if err := json.Unmarshal([]byte(e.Response.Body), &real); err != nil {
-			t.Fatal(err)
-		}
-		for _, reply := range []map[string]any{got, real} {
-			choice := reply["choices"].([]any)[0].(map[string]any)
-			content := choice["logprobs"].(map[string]any)["content"].([]any)
-			tokens := reply["usage"].(map[string]any)["completion_tokens"].(float64)
-			stopped := choice["finish_reason"] == "stop"
-			last := content[len(content)-1].(map[string]any)
-			if int(tokens) != len(content) || stopped != (last["token"] == "") {
-				t.Errorf("%s: %v tokens, %d entries, finish %v, last %q", name, tokens, len(content), choice["finish_reason"], last["token"])
-			}
-			if text := choice["message"].(map[string]any)["content"]; text != "A" && text != "B" {
-				t.Errorf("%s: %v is neither letter", name, text)
-			}
-		}
-	}
-}
-
-// The tokens of every option are those of the real vocabulary.
-func TestTokensAsRecorded(t *testing.T) {
-	for _, text := range []string{
-		"A", "B", "_A", "_B", "YES", "_YES", "NO", "_NO", "Yes", "No", "yes", "no", "none", "_none", "Accusation", "_Accusation",
-		"Brandishing_Anger", "_Brandishing_Anger", "Denial", "_Denial", "Evasion", "_Evasion", "Feigning_Innocence", "_Feigning_Innocence",
-		"Intimidation", "_Intimidation", "Persuasion_or_Seduction", "_Persuasion_or_Seduction", "Playing_Servant_Role", "_Playing_Servant_Role",
-		"Playing_Victim_Role", "_Playing_Victim_Role", "Rationalization", "_Rationalization", "Shaming_or_Belittlement", "_Shaming_or_Belittlement",
-	} {
-		var real struct {
-			Tokens []struct {
-				ID    int
-				Piece string
-			}
-		}
-		if err := json.Unmarshal([]byte(recorded(t, "07t_tokenize_"+text).Response.Body), &real); err != nil {
-			t.Fatal(err)
-		}
-		got := tokenize(strings.ReplaceAll(text, "_", " "))
-		same := slices.EqualFunc(got, real.Tokens, func(a token, b struct {
-			ID    int
-			Piece string
-		}) bool {
-			return a.id == b.ID && a.text == b.Piece
-		})
-		if !same {
-			t.Errorf("%q: %v, recorded %v", text, got, real.Tokens)
-		}
-	}
 }
 
 func wav(seconds float64, value int16) string {

@@ -11,10 +11,10 @@ import (
 
 // Prompt is what the model was given and has said so far.
 type Prompt struct {
-	Text      string // all messages
-	Question  string // the last user message's last text
-	Generated string // what the answer has by now, its given beginning included
-	Clips     int
+	Text      string  // all messages
+	Question  string  // the last user message's last text
+	Generated string  // what the answer has by now, its given beginning included
+	Clips     int     // as many as were sent
 	Seconds   float64 // of all clips, as far as they were heard
 
 	audio     string // digest

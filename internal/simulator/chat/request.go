@@ -3,8 +3,6 @@ package chat
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -51,6 +49,8 @@ type body struct {
 
 	Samplers []string
 	Grammar  string
+	Schema   json.RawMessage       `json:"json_schema"`
+	Format   struct{ Type string } `json:"response_format"`
 
 	StructuredOutputs *struct {
 		Choice []string
@@ -163,19 +163,8 @@ func (s *Server) readSampling(b body, a *ask) *refusal {
 		if b.Samplers != nil {
 			a.sampling.order = b.Samplers
 		}
-		if b.Grammar == "" {
-			return nil
-		}
-		rule, ok := strings.CutPrefix(b.Grammar, "root ::= ")
-		for _, word := range strings.Split(rule, " | ") {
-			m := alternative.FindStringSubmatch(word)
-			ok = ok && m != nil
-			if m != nil {
-				a.sampling.choices = append(a.sampling.choices, strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(m[1]))
-			}
-		}
-		if !ok {
-			return &refusal{status: http.StatusBadRequest, kind: "invalid_request_error", message: "Failed to initialize samplers: failed to parse grammar"}
+		if refused := b.readGrammar(a); refused != nil {
+			return refused
 		}
 	case VLLM:
 		if b.TopP != nil && (*b.TopP <= 0 || *b.TopP > 1) {
@@ -191,10 +180,46 @@ func (s *Server) readSampling(b body, a *ask) *refusal {
 	return nil
 }
 
+// readGrammar reads a grammar of words; an empty one is allowed too. Schemas are
+// checked for what is refused, and not applied.
+func (b body) readGrammar(a *ask) *refusal {
+	switch b.Format.Type {
+	case "", "text", "json_object", "json_schema":
+	default:
+		return &refusal{
+			status: http.StatusBadRequest, kind: "invalid_request_error",
+			message: fmt.Sprintf(`response_format type must be one of "text" or "json_object", but got: %s`, b.Format.Type),
+		}
+	}
+	switch {
+	case b.Grammar == "":
+		return nil
+	case len(b.Schema) > 0:
+		return &refusal{status: http.StatusInternalServerError, kind: "server_error", message: "Cannot use both json_schema and grammar"}
+	}
+	rule, ok := strings.CutPrefix(b.Grammar, "root ::= ")
+	for _, word := range strings.Split(rule, " | ") {
+		m := alternative.FindStringSubmatch(word)
+		if m == nil && word != "" {
+			ok = false
+			continue
+		}
+		text := ""
+		if m != nil {
+			text = strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(m[1])
+		}
+		a.sampling.choices = append(a.sampling.choices, text)
+	}
+	if !ok {
+		return &refusal{status: http.StatusBadRequest, kind: "invalid_request_error", message: "Failed to initialize samplers: failed to parse grammar"}
+	}
+	return nil
+}
+
 // part is one piece of a message.
 type part struct {
 	Type, Text string
-	InputAudio *struct{ Data string } `json:"input_audio"`
+	InputAudio struct{ Data, URL string } `json:"input_audio"`
 }
 
 func (s *Server) readMessages(b body, a *ask) *refusal {
@@ -233,6 +258,8 @@ func (s *Server) readMessages(b body, a *ask) *refusal {
 				if refused := s.readAudio(p, a, digest.Write, bad); refused != nil {
 					return refused
 				}
+			case "image_url":
+				return bad(map[bool]int{true: 500, false: 400}[llama], "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj")
 			default:
 				return bad(400, "unsupported content[].type")
 			}
@@ -250,75 +277,4 @@ func (s *Server) readMessages(b body, a *ask) *refusal {
 	a.prompt.Text = strings.Join(text, "\n")
 	a.prompt.audio = hex.EncodeToString(digest.Sum(nil))
 	return nil
-}
-
-// readAudio counts and digests one clip.
-func (s *Server) readAudio(p part, a *ask, digest func([]byte) (int, error), bad func(int, string) *refusal) *refusal {
-	llama := s.options.Dialect == Llama
-	if s.options.NoAudio {
-		if llama {
-			return bad(500, "audio input is not supported - hint: if this is unexpected, you may need to provide the mmproj")
-		}
-		return bad(400, s.options.Model+" is not a multimodal model")
-	}
-	if s.options.AudioIgnored {
-		return nil
-	}
-	data := ""
-	if p.InputAudio != nil {
-		data = p.InputAudio.Data
-	}
-	raw, err := base64.StdEncoding.DecodeString(data)
-	if err != nil || len(raw) == 0 {
-		if llama {
-			return bad(500, "Invalid base64 value")
-		}
-		return bad(400, "Invalid or unsupported audio file.")
-	}
-	samples, rate, ok := readWAV(raw)
-	if !ok || len(samples) < 2 {
-		return bad(400, "Failed to load image or audio file")
-	}
-	if len(samples) == 2 && llama {
-		return &refusal{dies: true}
-	}
-	count := len(samples) / 2
-	if cut := int(s.options.CutSeconds * float64(rate)); cut > 0 && count > cut {
-		count = cut
-	}
-	seconds := float64(count) / float64(rate)
-	if llama {
-		a.promptTokens += 750*(1+int(seconds/30)) + 2
-	} else {
-		a.promptTokens += int(25*seconds) + 2
-	}
-	a.prompt.Clips++
-	a.prompt.Seconds += seconds
-	if !s.options.AudioUnheard {
-		_, _ = digest(samples[:2*count]) // a hash never fails
-	}
-	return nil
-}
-
-// readWAV returns the data of a mono 16-bit WAV and its rate.
-func readWAV(raw []byte) (samples []byte, rate int, ok bool) {
-	if len(raw) < 12 || string(raw[:4]) != "RIFF" || string(raw[8:12]) != "WAVE" {
-		return nil, 0, false
-	}
-	for rest := raw[12:]; len(rest) >= 8; {
-		name, size := string(rest[:4]), int(binary.LittleEndian.Uint32(rest[4:8]))
-		content := rest[8:]
-		content = content[:min(max(size, 0), len(content))]
-		switch {
-		case name == "fmt " && len(content) >= 16:
-			channels, bits := binary.LittleEndian.Uint16(content[2:]), binary.LittleEndian.Uint16(content[14:])
-			if rate = int(binary.LittleEndian.Uint32(content[4:])); rate <= 0 || channels != 1 || bits != 16 {
-				return nil, 0, false
-			}
-		case name == "data":
-			return content, rate, rate > 0
-		}
-		rest = rest[min(8+len(content)+len(content)%2, len(rest)):]
-	}
-	return nil, 0, false
 }
