@@ -26,7 +26,7 @@ import (
 )
 
 func (a *app) evaluateCommand() *cobra.Command {
-	r := &request{}
+	r := &request{lookup: a.lookup}
 	cmd := &cobra.Command{
 		Use:   "evaluate",
 		Short: "Evaluate dialogues: speak, compose, judge, vote, score, report",
@@ -125,6 +125,9 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 	items := make([]evaluation.Item, len(p.dialogues))
 	for i, d := range p.dialogues {
 		items[i] = evaluation.Item{ID: d.ID, Line: slices[i]}
+		if !p.spec.Budget.IsZero() {
+			items[i].Estimate = evaluation.Estimate(p.spec, d)
+		}
 		if p.spec.Dataset.Clips {
 			if items[i].Clip, err = putClip(ctx, to.Store, p.clips[d.ID]); err != nil {
 				return evaluation.Manifest{}, objectstore.Ref{}, err

@@ -46,6 +46,8 @@ type request struct {
 	attributes                   string
 	detach, json                 bool
 	out                          string
+	spending
+	lookup func(string) (string, bool) // the environment
 }
 
 func (r *request) flags(cmd *cobra.Command) {
@@ -72,6 +74,7 @@ func (r *request) flags(cmd *cobra.Command) {
 	f.StringVar(&r.passes, "passes", string(evaluation.PassesReuse), "reuse stored passes, or ask afresh: reuse or fresh")
 	f.Uint64Var(&r.seed, "seed", 0, "every pass's own seed derives from it")
 	f.Float64Var(&r.maxWER, "max-wer", evaluation.DefaultQuality().MaxWER, "flag clips whose word error rate is above")
+	r.spending.flags(f)
 	f.IntVar(&r.chunkSize, "chunk-size", limits.ChunkSize, "dialogues a chunk")
 	f.IntVar(&r.chunks, "chunks", limits.Chunks, "chunks at once")
 	f.IntVar(&r.dialogues, "dialogues", limits.Dialogues, "dialogues at once in a chunk")
@@ -100,7 +103,8 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 	pool, poolErr := r.voicePool()
 	attributes, attributesErr := onOff("--search-attributes", r.attributes)
 	truth, truthErr := r.wantedTruth()
-	flagErrs := errors.Join(rulesErr, poolErr, attributesErr, truthErr, r.checkDetector())
+	prices, budget, spendingErr := r.spending.read(r.lookup)
+	flagErrs := errors.Join(rulesErr, poolErr, attributesErr, truthErr, r.checkDetector(), spendingErr)
 	if r.id == "" {
 		r.id = newID(time.Now())
 	}
@@ -112,6 +116,8 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 		Rules:            rules,
 		Quality:          evaluation.DefaultQuality(),
 		Limits:           evaluation.Limits{ChunkSize: r.chunkSize, Chunks: r.chunks, Dialogues: r.dialogues},
+		Prices:           prices,
+		Budget:           budget,
 		SearchAttributes: attributes,
 		Detection: evaluation.Detection{
 			Detector:    r.detector,

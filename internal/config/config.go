@@ -33,6 +33,7 @@ const (
 	EnvChatKind  = "SPEECHMANIP_CHAT_DIALECT"   // auto (default), vllm, llama-server or generic
 	EnvElevenKey = "SPEECHMANIP_ELEVENLABS_KEY" // role speech with elevenlabs: the account's key
 	EnvElevenURL = "SPEECHMANIP_ELEVENLABS_URL" // a proxy's or a test server's address; unset: ElevenLabs' own
+	EnvPrices    = "SPEECHMANIP_PRICES"         // starter: the file of what calls cost
 	EnvUI        = "SPEECHMANIP_UI"             // the Web UI's address, for the links that are printed
 	EnvLogFormat = "SPEECHMANIP_LOG_FORMAT"     // console (default) or json
 	EnvLogLevel  = "SPEECHMANIP_LOG_LEVEL"      // debug, info (default), warn, error
