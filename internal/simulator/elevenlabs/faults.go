@@ -153,10 +153,11 @@ func (s *Server) spoil(w http.ResponseWriter, r *http.Request, f Fault, audio []
 	return true
 }
 
-// drip sends audio far slower than it is heard, until the client has had enough.
+// drip sends audio a thousand times slower than it is heard, until the client has
+// had enough.
 func drip(w http.ResponseWriter, r *http.Request, audio []byte) {
-	for at := 0; at < len(audio); at += 100 {
-		if _, err := w.Write(audio[at:min(at+100, len(audio))]); err != nil {
+	for at := 0; at < len(audio); at += 2 {
+		if _, err := w.Write(audio[at:min(at+2, len(audio))]); err != nil {
 			return
 		}
 		_ = http.NewResponseController(w).Flush() // a client that is gone ends the writes
