@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,7 +113,11 @@ func (a *app) announce(r *request, p plan, s started) {
 
 // store puts everything the evaluation needs into the store; the manifest last.
 func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p plan) (evaluation.Manifest, objectstore.Ref, error) {
-	lines, slices, err := to.PutDataset(ctx, p.dialogues)
+	stored := p.dialogues
+	for _, e := range p.shown { // after the items: their places stay as they are
+		stored = append(slices.Clip(stored), e.dialogue)
+	}
+	lines, places, err := to.PutDataset(ctx, stored)
 	if err != nil {
 		return evaluation.Manifest{}, objectstore.Ref{}, err
 	}
@@ -124,7 +129,7 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 	}
 	items := make([]evaluation.Item, len(p.dialogues))
 	for i, d := range p.dialogues {
-		items[i] = evaluation.Item{ID: d.ID, Line: slices[i]}
+		items[i] = evaluation.Item{ID: d.ID, Line: places[i]}
 		if !p.spec.Budget.IsZero() {
 			items[i].Estimate = evaluation.Estimate(p.spec, d)
 		}
@@ -134,11 +139,15 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 			}
 		}
 	}
+	shown, err := putShown(ctx, to.Store, p.shown, places[len(p.dialogues):])
+	if err != nil {
+		return evaluation.Manifest{}, objectstore.Ref{}, err
+	}
 	var chunks []evaluation.Chunk
 	for from := 0; from < len(items); from += p.spec.Limits.ChunkSize {
 		chunks = append(chunks, evaluation.Chunk{Items: items[from:min(from+p.spec.Limits.ChunkSize, len(items))]})
 	}
-	manifest, ref, err := to.Create(ctx, evaluation.Manifest{Spec: p.spec, Created: time.Now().UTC(), Exemplars: p.excluded}, chunks)
+	manifest, ref, err := to.Create(ctx, evaluation.Manifest{Spec: p.spec, Created: time.Now().UTC(), Exemplars: p.excluded, Shown: shown}, chunks)
 	if errors.Is(err, archive.ErrUsed) {
 		return manifest, ref, a.used(ctx, c, p.spec.ID)
 	}

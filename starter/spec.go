@@ -38,7 +38,7 @@ type request struct {
 	speechContext                bool
 	rules, detector, model       string
 	modality, accelerator, pool  string
-	strategy, optionOrder        string
+	strategy, optionOrder, shown string
 	passes                       string
 	seed                         uint64
 	maxWER                       float64
@@ -65,7 +65,8 @@ func (r *request) flags(cmd *cobra.Command) {
 	f.StringVar(&r.level, "level", string(audio.DefaultComposeOptions().Level), "what gets one loudness gain: speaker, turn, clip or none")
 	f.StringVar(&r.detector, "detector", baseline.Cascade, "one of "+strings.Join(detectorNames(), ", "))
 	f.StringVar(&r.model, "model", "", "of a baseline: its model file (see baseline train), without it one is trained now on the built-in training text; of chat: the model's name on the server")
-	f.StringVar(&r.strategy, "prompt", "zero-shot", "of chat: the prompt strategy, one of "+strings.Join(strategyNames(), ", "))
+	f.StringVar(&r.strategy, "prompt", "zero-shot", "of chat: the prompt strategy, one of "+strings.Join(prompt.Names(), ", "))
+	f.StringVar(&r.shown, "exemplars", "", exemplarHelp)
 	f.StringVar(&r.optionOrder, "option-order", string(prompt.AB), "of chat: which letter stands for YES: ab or ba")
 	f.StringVar(&r.modality, "modality", string(detect.Audio), "what the detector is given: audio, text or asr")
 	f.StringVar(&r.accelerator, "accelerator", "cpu", "the detect queue's kind of machine")
@@ -89,6 +90,7 @@ func (r *request) flags(cmd *cobra.Command) {
 type plan struct {
 	spec      evaluation.Spec
 	dialogues []dialogue.Dialogue
+	shown     []shownExemplar
 	excluded  []evaluation.Excluded
 	model     []byte
 	clips     map[string]string // dialogue id -> file
@@ -188,14 +190,6 @@ const chatDetector = "chat"
 
 func detectorNames() []string { return append(baseline.Names(), chatDetector) }
 
-// strategyNames are the prompt strategies that show no exemplars.
-func strategyNames() []string {
-	return slices.DeleteFunc(prompt.Names(), func(name string) bool {
-		s, err := prompt.Find(name)
-		return err != nil || s.Exemplars > 0
-	})
-}
-
 func (r *request) checkDetector() error {
 	if !slices.Contains(detectorNames(), r.detector) {
 		return fmt.Errorf("--detector %q: use one of %s", r.detector, strings.Join(detectorNames(), ", "))
@@ -204,8 +198,8 @@ func (r *request) checkDetector() error {
 		return nil
 	}
 	var errs []error
-	if !slices.Contains(strategyNames(), r.strategy) {
-		errs = append(errs, fmt.Errorf("--prompt %q: use one of %s", r.strategy, strings.Join(strategyNames(), ", ")))
+	if !slices.Contains(prompt.Names(), r.strategy) {
+		errs = append(errs, fmt.Errorf("--prompt %q: use one of %s", r.strategy, strings.Join(prompt.Names(), ", ")))
 	}
 	if err := prompt.Order(r.optionOrder).Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("--option-order: %w", err))
@@ -238,6 +232,10 @@ func (r *request) readDialogues(p *plan, truth dialogue.Truth) error {
 	if err != nil {
 		return err
 	}
+	heard := slices.Contains(p.spec.Detection.Modalities(), detect.Audio)
+	if p.shown, err = r.exemplars(dataset.Dialogues, p.clips, heard, p.spec.Rules); err != nil {
+		return err
+	}
 	if err := p.leaveOutExemplars(kept, dataset.Dialogues); err != nil {
 		return err
 	}
@@ -265,48 +263,6 @@ func (r *request) readDataset(p *plan) (dialogue.Dataset, error) {
 		return dataset, fmt.Errorf("%s: %w", r.dataset, err)
 	}
 	return dataset, nil
-}
-
-// leaveOutExemplars drops what a prompt may show: by id, by text, and by the
-// clip's bytes.
-func (p *plan) leaveOutExemplars(kept, all []dialogue.Dialogue) error {
-	texts, clips := map[string]bool{}, map[string]bool{}
-	for _, d := range all {
-		if !slices.Contains(p.spec.Rules.ExemplarIDs, d.ID) {
-			continue
-		}
-		texts[d.TextHash()] = true
-		if path := p.clips[d.ID]; path != "" {
-			hash, err := fileHash(path)
-			if err != nil {
-				return err
-			}
-			clips[hash] = true
-		}
-	}
-	for _, d := range kept {
-		reason := ""
-		switch {
-		case slices.Contains(p.spec.Rules.ExemplarIDs, d.ID):
-			reason = "exemplar"
-		case texts[d.TextHash()]:
-			reason = "same text as an exemplar"
-		case len(clips) > 0:
-			hash, err := fileHash(p.clips[d.ID])
-			if err != nil {
-				return err
-			}
-			if clips[hash] {
-				reason = "same clip as an exemplar"
-			}
-		}
-		if reason != "" {
-			p.excluded = append(p.excluded, evaluation.Excluded{ID: d.ID, Reason: reason})
-			continue
-		}
-		p.dialogues = append(p.dialogues, d)
-	}
-	return nil
 }
 
 // readModel reads the model, or trains one on the built-in training text.
