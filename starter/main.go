@@ -80,7 +80,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.setupCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
 		a.reportCommand(), a.cancelCommand(), a.terminateCommand(),
-		a.datasetCommand(), a.baselineCommand(),
+		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(),
 	)
 	return root
 }
