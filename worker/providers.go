@@ -128,12 +128,13 @@ func newDetector(ctx context.Context, store objectstore.Store, server config.Cha
 }
 
 func newChat(server config.Chat, spec evaluation.Spec) (detect.Detector, error) {
-	if server.URL == "" {
+	if len(server.URLs) == 0 {
 		return nil, fault.Permanentf("find detector", "no_server", "this worker has no chat server: set %s for the workers of queue %s", config.EnvChatURL, spec.Detection.Queue())
 	}
 	detector, err := chat.New(chat.Config{
-		BaseURL:  server.URL,
+		BaseURLs: server.URLs,
 		APIKey:   server.Key,
+		KeyName:  config.EnvChatKey,
 		Dialect:  chat.Dialect(server.Dialect),
 		Model:    spec.Detection.ModelName,
 		Strategy: spec.Detection.Strategy,

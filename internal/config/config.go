@@ -28,7 +28,7 @@ const (
 	EnvSecretKey = "SPEECHMANIP_S3_SECRET_KEY"
 	EnvPathStyle = "SPEECHMANIP_S3_PATH_STYLE"  // default: true unless the endpoint is aws
 	EnvChecksums = "SPEECHMANIP_S3_CHECKSUMS"   // when_supported (default) or when_required
-	EnvChatURL   = "SPEECHMANIP_CHAT_URL"       // role detect: the chat server, e.g. http://127.0.0.1:8000
+	EnvChatURL   = "SPEECHMANIP_CHAT_URL"       // role detect: the chat server, e.g. http://127.0.0.1:8000; several that are alike, with commas
 	EnvChatKey   = "SPEECHMANIP_CHAT_KEY"       // its key; unset sends none
 	EnvChatKind  = "SPEECHMANIP_CHAT_DIALECT"   // auto (default), vllm, llama-server or generic
 	EnvElevenKey = "SPEECHMANIP_ELEVENLABS_KEY" // role speech with elevenlabs: the account's key
@@ -61,9 +61,9 @@ type Config struct {
 	Drain    time.Duration
 }
 
-// Chat is the chat server behind a detect worker.
+// Chat is the chat server behind a detect worker, or several.
 type Chat struct {
-	URL     string // "" where there is none
+	URLs    []string // of servers that are alike; none where there is no server
 	Key     secret.Text
 	Dialect string
 }
@@ -85,7 +85,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 	}
 	cfg.Store = env.store()
 	cfg.Chat = Chat{
-		URL:     env.text(EnvChatURL, ""),
+		URLs:    env.list(EnvChatURL),
 		Key:     secret.Text(env.text(EnvChatKey, "")),
 		Dialect: env.choice(EnvChatKind, "auto", "vllm", "llama-server", "generic"),
 	}
@@ -125,6 +125,17 @@ func (r *reader) text(name, fallback string) string {
 		return value
 	}
 	return fallback
+}
+
+// list reads values with commas between them.
+func (r *reader) list(name string) []string {
+	var out []string
+	for _, value := range strings.Split(r.text(name, ""), ",") {
+		if value = strings.TrimSpace(value); value != "" {
+			out = append(out, value)
+		}
+	}
+	return out
 }
 
 func (r *reader) choice(name, fallback string, others ...string) string {

@@ -79,7 +79,15 @@ type Choice struct {
 // detector that can't for this server or these settings returns a Permanent fault
 // that says why.
 type Chooser interface {
+	// CheckChoose fails where Choose would, before anything is rendered.
+	CheckChoose(ctx context.Context, sampling vote.Sampling) error
 	Choose(ctx context.Context, item Item, sampling vote.Sampling) (Choice, error)
+}
+
+// PrefixSharer is a detector whose server answers sooner where it has seen the
+// beginning of the prompt: an item's questions then belong on one server.
+type PrefixSharer interface {
+	SharesPrefix(ctx context.Context) (bool, error)
 }
 
 // Fact is one thing that a detector found out about its server, for the report.

@@ -1,7 +1,11 @@
 package chat
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -98,7 +102,8 @@ type question struct {
 	seed      int64
 	maxTokens int
 	choice    []string // the answer is one of these, where the server can constrain
-	logprobs  bool     // of the first token; never together with choice
+	logprobs  bool     // of the first token; together with choice in Choose only
+	top       int      // candidates to ask for; 0 is the capabilities'
 	prefill   string   // what the answer begins with
 }
 
@@ -112,10 +117,16 @@ func (d *Detector) ask(ctx context.Context, caps Capabilities, t target, q quest
 	if err != nil {
 		return reply{}, fault.Permanentf(op, "bad_prompt", "%w", err)
 	}
-	out, err := d.client.complete(ctx, op, newRequest(caps, d.fill(messages, t.clip), q))
+	r := newRequest(caps, d.fill(messages, t.clip), q)
+	sent, err := hashPrompt(r.Messages)
+	if err != nil {
+		return reply{}, fault.Permanentf(op, "bad_prompt", "%w", err)
+	}
+	out, err := d.complete(ctx, op, t, r)
 	if err != nil {
 		return reply{}, err
 	}
+	out.prompt = sent
 	return out, d.checkHeard(op, caps, t, 0, out)
 }
 
@@ -136,7 +147,7 @@ func (d *Detector) fill(messages []prompt.Message, target clip) []message {
 			last := len(parts) - 1
 			switch {
 			case c.data != "":
-				parts = append(parts, part{Type: "input_audio", InputAudio: &inputAudio{Data: c.data, Format: "wav"}})
+				parts = append(parts, part{Type: "input_audio", InputAudio: &inputAudio{Data: c.data, Format: "wav", hash: c.hash}})
 			case p.Text != "" && last >= 0 && parts[last].Type == "text":
 				parts[last].Text += "\n\n" + p.Text
 			case p.Text != "":
@@ -151,6 +162,33 @@ func (d *Detector) fill(messages []prompt.Message, target clip) []message {
 	return out
 }
 
+// hashPrompt returns the SHA-256, in hex, of messages as JSON with each clip's
+// own SHA-256 in place of its data.
+func hashPrompt(messages []message) (string, error) {
+	short := make([]message, len(messages))
+	for i, m := range messages {
+		short[i] = m
+		parts, ok := m.Content.([]part)
+		if !ok {
+			continue
+		}
+		named := make([]part, len(parts))
+		for k, p := range parts {
+			if p.InputAudio != nil {
+				p.InputAudio = &inputAudio{Data: p.InputAudio.hash, Format: p.InputAudio.Format}
+			}
+			named[k] = p
+		}
+		short[i].Content = named
+	}
+	data, err := json.Marshal(short)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
 // newRequest says everything explicitly that a server could fill in otherwise.
 func newRequest(caps Capabilities, messages []message, q question) request {
 	r := request{
@@ -161,7 +199,7 @@ func newRequest(caps Capabilities, messages []message, q question) request {
 		r.TopP = 1 // means nothing then, and 0 is refused by some servers
 	}
 	if q.logprobs && caps.Logprobs {
-		r.Logprobs, r.TopLogprobs = true, caps.TopLogprobs
+		r.Logprobs, r.TopLogprobs = true, cmp.Or(q.top, caps.TopLogprobs)
 	}
 	zero, one, off := 0.0, 1.0, false
 	switch caps.Dialect {

@@ -48,7 +48,10 @@ type Capabilities struct {
 	NoPromptCache bool                `json:"no_prompt_cache,omitempty"` // as Config says
 	PromptText    int                 `json:"prompt_text"`               // tokens of the decision prompt without its clips; 0 is unknown
 	Audio         Hearing             `json:"audio"`
-	Notes         []string            `json:"notes,omitempty"` // what was refused, and why
+	Samplers      bool                `json:"samplers,omitempty"`     // the order of its samplers is the one it is sent, or known
+	PrefixCache   bool                `json:"prefix_cache,omitempty"` // prompts that begin alike are read once
+	Servers       int                 `json:"servers,omitempty"`      // that are alike
+	Notes         []string            `json:"notes,omitempty"`        // what was refused, and why
 }
 
 // Hearing is whether a server listens, and what a clip costs in prompt tokens:
@@ -61,6 +64,19 @@ type Hearing struct {
 	PerBlock     int     `json:"per_block,omitempty"`
 	BlockSeconds float64 `json:"block_seconds,omitempty"`
 	PerClip      int     `json:"per_clip,omitempty"`
+}
+
+// rule names what a clip costs.
+func (h Hearing) rule() string {
+	switch {
+	case !h.Works:
+		return "no audio"
+	case h.PerBlock > 0:
+		return fmt.Sprintf("%d tokens for each started %g s, and %d", h.PerBlock, h.BlockSeconds, h.PerClip)
+	case h.PerSecond > 0:
+		return fmt.Sprintf("%g tokens a second, and %d", h.PerSecond, h.PerClip)
+	}
+	return "tokens unknown"
 }
 
 // checked reports whether truncation can be told from the prompt's tokens.

@@ -31,10 +31,13 @@ const version = "1"
 
 // Config says which server to ask, and how.
 type Config struct {
-	BaseURL string      // http://host:port, with or without /v1
-	APIKey  secret.Text // "" sends none
-	Model   string      // "" takes the server's only one
-	Dialect Dialect
+	// BaseURLs are servers that are alike: http://host:port each, with or without
+	// /v1. An item's questions go to one of them, so that its prompt is read once.
+	BaseURLs []string
+	APIKey   secret.Text // "" sends none
+	KeyName  string      // the setting that APIKey comes from, for hints
+	Model    string      // "" takes the server's only one
+	Dialect  Dialect
 
 	Strategy  string       // a prompt strategy's name
 	Order     prompt.Order // "" is ab
@@ -62,10 +65,10 @@ type Exemplar struct {
 	Clip  audio.PCM
 }
 
-// Detector asks one server.
+// Detector asks one server, or several that are alike.
 type Detector struct {
 	config    Config // without its key
-	client    *client
+	servers   []*client
 	strategy  prompt.Strategy
 	exemplars []prompt.Exemplar
 	clips     []clip // the exemplars'
@@ -82,10 +85,10 @@ var _ detect.Detector = (*Detector)(nil)
 func New(c Config) (*Detector, error) {
 	c = c.withDefaults()
 	strategy, strategyErr := prompt.Find(c.Strategy)
-	link, linkErr := newClient(c)
+	servers, serversErr := newClients(c)
 	c.APIKey = ""
-	d := &Detector{config: c, client: link, strategy: strategy, probing: make(chan struct{}, 1), probed: c.Capabilities}
-	err := errors.Join(strategyErr, linkErr, c.validate(strategy))
+	d := &Detector{config: c, servers: servers, strategy: strategy, probing: make(chan struct{}, 1), probed: c.Capabilities}
+	err := errors.Join(strategyErr, serversErr, c.validate(strategy))
 	if err != nil {
 		return nil, fmt.Errorf("chat detector: %w", err)
 	}

@@ -32,7 +32,7 @@ func serve(t *testing.T, o simchat.Options) (*simchat.Server, string) {
 // settings.
 func newDetector(t *testing.T, url string, change func(*chat.Config)) *chat.Detector {
 	t.Helper()
-	c := chat.Config{BaseURL: url, Model: "simulated", Strategy: "zero-shot", Rules: vote.Paper()}
+	c := chat.Config{BaseURLs: []string{url}, Model: "simulated", Strategy: "zero-shot", Rules: vote.Paper()}
 	if change != nil {
 		change(&c)
 	}

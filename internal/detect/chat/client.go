@@ -17,21 +17,23 @@ import (
 )
 
 // maxReply bounds what is read of a reply, in bytes. A thousand candidates are
-// about 100 kB.
-const maxReply = 8 << 20
+// about 100 kB, a whole vocabulary can be 25 MB.
+const maxReply = 32 << 20
 
 // client speaks HTTP to one server. The key lives in closures only, so that no
 // print of a client shows it.
 type client struct {
 	http      *http.Client
 	root      string // without /v1
+	name      string // where there are several: errors must not repeat an address
+	keyHint   string // what to do about a key that isn't taken
 	timeout   time.Duration
 	authorize func(*http.Request)
 	redact    func(string) string
 }
 
-func newClient(c Config) (*client, error) {
-	root, err := serverRoot(c.BaseURL)
+func newClient(c Config, address string) (*client, error) {
+	root, err := serverRoot(address)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +44,12 @@ func newClient(c Config) (*client, error) {
 	}
 	// A redirect would carry the clip, and the key, to somewhere else.
 	base.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	hint := "check the chat server's key, then resume"
+	if c.KeyName != "" {
+		hint = fmt.Sprintf("set %s for this worker to a key that the server takes, restart it, then resume", c.KeyName)
+	}
 	return &client{
-		http: &base, root: root, timeout: c.Timeout,
+		http: &base, root: root, keyHint: hint, timeout: c.Timeout,
 		authorize: func(r *http.Request) {
 			if key != "" {
 				r.Header.Set("Authorization", "Bearer "+string(key))
@@ -71,10 +77,19 @@ func serverRoot(base string) (string, error) {
 // seedTries bounds how often logprobs that didn't come are asked for again.
 const seedTries = 3
 
+// at says where something is tried, where there are several servers.
+func (c *client) at(op string) string {
+	if c.name == "" {
+		return op
+	}
+	return op + " at " + c.name
+}
+
 // complete makes one completion. llama-server leaves logprobs out when the token
 // that it drew ends inside a character; another seed draws another one, and the
 // probabilities are the same.
 func (c *client) complete(ctx context.Context, op string, r request) (reply, error) {
+	op = c.at(op)
 	for try := 0; ; try++ {
 		out, err := c.chat(ctx, op, r)
 		if err != nil || !r.Logprobs || out.hasFirst || try == seedTries {
@@ -133,6 +148,9 @@ func (c *client) do(ctx context.Context, op, method, path string, body any) ([]b
 	// Redacted first: what is cut short later could keep half a key.
 	if f := classify(response.StatusCode, response.Header, []byte(c.redact(string(data)))); f != nil {
 		f.Op = op
+		if f.Code == codeUnauthorized {
+			f.Hint = c.keyHint
+		}
 		return nil, f
 	}
 	return data, nil
@@ -147,7 +165,7 @@ func (c *client) broken(ctx, inner context.Context, op string, err error) error 
 		return &fault.Error{Kind: fault.Transient, Op: op, Code: "timeout", Err: fmt.Errorf("no reply within %s", c.timeout)}
 	default:
 		return &fault.Error{
-			Kind: fault.Transient, Op: op, Code: "connection", Err: errors.New(c.redact(err.Error())),
+			Kind: fault.Transient, Op: op, Code: codeConnection, Err: errors.New(c.redact(err.Error())),
 			Hint: "is the server up and reachable from this worker?",
 		}
 	}

@@ -138,7 +138,9 @@ func (d *Detector) Decide(ctx context.Context, item detect.Item, pass detect.Pas
 	if err != nil {
 		return detect.Decision{}, err
 	}
-	decision := detect.Decision{Method: vote.Constrained, PYes: p.PYes, Reply: storable(strings.TrimSpace(reasoning + "\n\n" + r.text))}
+	decision := detect.Decision{
+		Method: vote.Constrained, PYes: p.PYes, Reply: storable(strings.TrimSpace(reasoning + "\n\n" + r.text)), Prompt: r.prompt,
+	}
 	// A server that ignores the constraint answers something else.
 	decision.Vote = d.readLetter(r.text, caps.Choice != "")
 	if decision.Vote == vote.VoteInvalid {

@@ -19,6 +19,13 @@ const (
 	maxErrorLen = 300 // characters of a server's message that are passed on
 )
 
+// Codes that more than one place knows.
+const (
+	codeConnection   = "connection"
+	codeLoading      = "loading"
+	codeUnauthorized = "unauthorized"
+)
+
 // failure is an error as servers send it: {"error":{...}}, {"error":"..."}, or
 // {"detail":...}.
 type failure struct{ message, kind string }
@@ -41,7 +48,7 @@ func classify(status int, header http.Header, body []byte) *fault.Error {
 	lower := strings.ToLower(f.message + " " + f.kind)
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		out.Kind, out.Code, out.Hint = fault.Pause, "unauthorized", "check the chat server's key, then resume"
+		out.Kind, out.Code, out.Hint = fault.Pause, codeUnauthorized, "check the chat server's key, then resume"
 	case status == http.StatusPaymentRequired, strings.Contains(lower, "insufficient_quota"):
 		out.Kind, out.Code, out.Hint = fault.Pause, "quota_exceeded", "the account has no credit left: add some, then resume"
 	case status == http.StatusTooManyRequests:
@@ -49,7 +56,7 @@ func classify(status int, header http.Header, body []byte) *fault.Error {
 	case status == http.StatusServiceUnavailable:
 		out.Kind, out.Code, out.RetryAfter = fault.Wait, "unavailable", retryAfter(header, time.Now())
 		if strings.Contains(lower, "loading") {
-			out.Code = "loading"
+			out.Code = codeLoading
 		}
 	case status == http.StatusNotFound:
 		out.Code, out.Hint = "not_found", "check the model's name and the server's address"

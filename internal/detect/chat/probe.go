@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,14 +17,14 @@ import (
 	"github.com/speechmanip/speechmanip/internal/tactic"
 )
 
-// Probe finds out what the server is and can do, by asking it harmless things:
+// probe finds out what a server is and can do, by asking it harmless things:
 // servers accept fields that they don't know, and audio that they don't hear,
-// and answer all the same. It asks anew every time. A server that can't be asked
-// is a fault; one that refuses a capability just lacks it.
-func (d *Detector) Probe(ctx context.Context) (Capabilities, error) {
-	p := probe{d: d, caps: Capabilities{Dialect: d.config.Dialect, Model: d.config.Model, Server: "a chat server", NoPromptCache: d.config.NoPromptCache}}
+// and answer all the same. A server that can't be asked is a fault; one that
+// refuses a capability just lacks it.
+func (d *Detector) probe(ctx context.Context, server *client) (Capabilities, error) {
+	p := probe{d: d, client: server, caps: Capabilities{Dialect: d.config.Dialect, Model: d.config.Model, Server: "a chat server", NoPromptCache: d.config.NoPromptCache}}
 	for _, step := range []func(context.Context) error{
-		p.program, p.model, p.logprobs, p.choice, p.prefill, p.pieces, p.hearing, p.promptText,
+		p.program, p.model, p.logprobs, p.choice, p.prefill, p.pieces, p.hearing, p.promptText, p.prefixCache,
 	} {
 		if err := step(ctx); err != nil {
 			return Capabilities{}, err
@@ -36,13 +37,14 @@ func (d *Detector) Probe(ctx context.Context) (Capabilities, error) {
 
 type probe struct {
 	d        *Detector
+	client   *client
 	caps     Capabilities
 	identity []string // what tells this server and model from others
 }
 
 // get reads a JSON document. It is absent where the server has none.
 func (p *probe) get(ctx context.Context, path string, out any) (found bool, err error) {
-	data, err := p.d.client.do(ctx, "probe the chat server: GET "+path, http.MethodGet, path, nil)
+	data, err := p.client.do(ctx, p.client.at("probe the chat server: GET "+path), http.MethodGet, path, nil)
 	if lacks(err) {
 		return false, nil
 	}
@@ -60,7 +62,7 @@ func lacks(err error) bool {
 
 // ask makes one small completion, absent where the server refuses it.
 func (p *probe) ask(ctx context.Context, what string, messages []message, q question) (r reply, accepted bool, err error) {
-	r, err = p.d.client.complete(ctx, "probe the chat server: "+what, newRequest(p.caps, messages, q))
+	r, err = p.client.complete(ctx, "probe the chat server: "+what, newRequest(p.caps, messages, q))
 	if lacks(err) {
 		p.note("%s: %v", what, err)
 		return reply{}, false, nil
@@ -80,6 +82,9 @@ func (p *probe) program(ctx context.Context) error {
 		Type       string `json:"model_ftype"`
 		Generation struct {
 			Context int `json:"n_ctx"`
+			Params  struct {
+				Samplers []string `json:"samplers"`
+			} `json:"params"`
 		} `json:"default_generation_settings"`
 	}
 	if p.caps.Dialect == Auto || p.caps.Dialect == Llama {
@@ -91,6 +96,7 @@ func (p *probe) program(ctx context.Context) error {
 			p.caps.Dialect = Llama
 			p.caps.Server = "llama-server " + printable(props.Build)
 			p.caps.Slots, p.caps.Context = props.Slots, props.Generation.Context
+			p.caps.Samplers = len(props.Generation.Params.Samplers) > 0 // so it knows the field
 			p.identity = append(p.identity, props.Build, props.Type)
 			return nil
 		}
@@ -106,6 +112,7 @@ func (p *probe) program(ctx context.Context) error {
 		if found && version.Version != "" {
 			p.caps.Dialect = VLLM
 			p.caps.Server = "vLLM " + printable(version.Version)
+			p.caps.Samplers = true // temperature first, always
 			p.identity = append(p.identity, version.Version)
 			return nil
 		}
@@ -137,7 +144,7 @@ func (p *probe) model(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const op = "probe the chat server"
+	op := p.client.at("probe the chat server")
 	if !found || len(list.Data) == 0 {
 		if p.caps.Model == "" {
 			return fault.Permanentf(op, "no_model", "it lists no models: name the model to use")
@@ -268,7 +275,7 @@ func (p *probe) tokenize(ctx context.Context, text string) ([]string, error) {
 	if p.caps.Dialect == VLLM {
 		body = map[string]any{"model": p.caps.Model, "prompt": text, "add_special_tokens": false, "return_token_strs": true}
 	}
-	data, err := p.d.client.do(ctx, "probe the chat server: tokenize", http.MethodPost, "/tokenize", body)
+	data, err := p.client.do(ctx, p.client.at("probe the chat server: tokenize"), http.MethodPost, "/tokenize", body)
 	if lacks(err) {
 		return nil, nil
 	}
@@ -316,4 +323,24 @@ func (p *probe) promptText(ctx context.Context) error {
 	r, _, err := p.ask(ctx, "the prompt without audio", silent.fill(messages, clip{}), q)
 	p.caps.PromptText = r.promptTokens
 	return err
+}
+
+// vllmCaching is where vLLM's metrics say whether it caches prefixes.
+var vllmCaching = regexp.MustCompile(`vllm:cache_config_info\{[^}]*enable_prefix_caching="(\w+)"`)
+
+// prefixCache finds out whether prompts that begin alike are read once. Both
+// servers do so unless they are told otherwise; only vLLM shows it.
+func (p *probe) prefixCache(ctx context.Context) error {
+	switch p.caps.Dialect {
+	case Llama:
+		p.caps.PrefixCache = !p.caps.NoPromptCache
+	case VLLM:
+		data, err := p.client.do(ctx, p.client.at("probe the chat server: GET /metrics"), http.MethodGet, "/metrics", nil)
+		if err != nil && !lacks(err) {
+			return err
+		}
+		said := vllmCaching.FindSubmatch(data)
+		p.caps.PrefixCache = said == nil || string(said[1]) == "True"
+	}
+	return nil
 }

@@ -223,7 +223,7 @@ func TestIdentity(t *testing.T) {
 		return fmt.Sprintf("%+v", id)
 	}
 	plain := identity(nil)
-	if again := identity(func(c *chat.Config) { c.Timeout = time.Minute; c.BaseURL += "/v1" }); again != plain {
+	if again := identity(func(c *chat.Config) { c.Timeout = time.Minute; c.BaseURLs[0] += "/v1" }); again != plain {
 		t.Errorf("the same detector has two identities:\n%s\n%s", plain, again)
 	}
 	seen := map[string]string{plain: "plain"}
@@ -255,14 +255,14 @@ func TestSettings(t *testing.T) {
 		"4 exemplars":      func(c *chat.Config) { c.Strategy, c.Exemplars = "few-shot", exemplars()[:3] },
 		"shows 0":          func(c *chat.Config) { c.Exemplars = exemplars() },
 		"use ab or ba":     func(c *chat.Config) { c.Order = "aa" },
-		"http://host:port": func(c *chat.Config) { c.BaseURL = "localhost:8080" },
-		"no user":          func(c *chat.Config) { c.BaseURL = "http://me:geheim@localhost" },
+		"http://host:port": func(c *chat.Config) { c.BaseURLs = []string{"localhost:8080"} },
+		"no user":          func(c *chat.Config) { c.BaseURLs = []string{"http://me:geheim@localhost"} },
 		"dialect":          func(c *chat.Config) { c.Dialect = "tgi" },
 		"negative":         func(c *chat.Config) { c.Timeout = -1 },
 		"quorum":           func(c *chat.Config) { c.Rules.Quorum = 0 },
 	}
 	for want, change := range bad {
-		c := chat.Config{BaseURL: "http://localhost:1", Strategy: "zero-shot", Rules: vote.Paper()}
+		c := chat.Config{BaseURLs: []string{"http://localhost:1"}, Strategy: "zero-shot", Rules: vote.Paper()}
 		change(&c)
 		_, err := chat.New(c)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
@@ -275,7 +275,7 @@ func TestSettings(t *testing.T) {
 func TestKey(t *testing.T) {
 	const key = "sk-geheim-1234"
 	_, url := serve(t, simchat.Options{Dialect: simchat.VLLM, APIKey: key})
-	c := chat.Config{BaseURL: url, APIKey: key, Strategy: "zero-shot", Rules: vote.Paper()}
+	c := chat.Config{BaseURLs: []string{url}, APIKey: key, Strategy: "zero-shot", Rules: vote.Paper()}
 	d, err := chat.New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -317,7 +317,7 @@ func TestHostileServer(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"error":{"message":"%s %s"}}`, strings.Repeat("x", 280), r.Header.Get("Authorization"))
 		},
 		"never stops": func(w http.ResponseWriter, _ *http.Request) {
-			for range 9 {
+			for range 33 {
 				_, _ = w.Write(make([]byte, 1<<20)) // the client hangs up before the end
 			}
 		},

@@ -70,7 +70,7 @@ func replay(t *testing.T, r recording) (reply, error) {
 		_, _ = w.Write([]byte(r.Response.Body))
 	}))
 	defer server.Close()
-	c, err := newClient(Config{BaseURL: server.URL}.withDefaults())
+	c, err := newClient(Config{}.withDefaults(), server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

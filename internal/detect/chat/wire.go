@@ -54,13 +54,16 @@ type part struct {
 type inputAudio struct {
 	Data   string `json:"data"`
 	Format string `json:"format"`
+
+	hash string // of the clip
 }
 
 // reply is what of a completion matters here.
 type reply struct {
 	text         string
-	promptTokens int  // 0 where the server doesn't say
-	hasFirst     bool // the server gave logprobs of the first token
+	prompt       string // SHA-256 of what was asked
+	promptTokens int    // 0 where the server doesn't say
+	hasFirst     bool   // the server gave logprobs of the first token
 	first        distribution
 }
 
@@ -133,8 +136,9 @@ func parseReply(data []byte) (reply, error) {
 
 // distribution is the first token's probabilities as far as a server shows them.
 type distribution struct {
-	p     map[string]float64 // by the token's spelling
-	floor float64            // of a token that isn't among them: at most this
+	p      map[string]float64 // by the token's spelling
+	floor  float64            // of a token that isn't among them: at most this
+	listed []float64          // of every token, those spelled alike apart
 }
 
 // newDistribution takes the listed tokens, and the sampled one, which may be
@@ -145,6 +149,7 @@ func newDistribution(t tokenLogprob) (distribution, bool) {
 	for _, c := range t.TopLogprobs {
 		if p, ok := c.probability(); ok {
 			d.p[c.spelling()] += p // a vocabulary may spell two tokens alike
+			d.listed = append(d.listed, p)
 			d.floor = min(d.floor, p)
 			sum += p
 		}
@@ -152,6 +157,7 @@ func newDistribution(t tokenLogprob) (distribution, bool) {
 	if _, listed := d.p[t.spelling()]; !listed {
 		if p, ok := t.probability(); ok {
 			d.p[t.spelling()] = p
+			d.listed = append(d.listed, p)
 			sum += p
 		}
 	}
