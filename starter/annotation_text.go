@@ -74,20 +74,21 @@ func (t truthAgreement) writeText(w io.Writer, minShare int) {
 	}
 	fmt.Fprintf(w, "  %s\n", t.sentence())
 	if t.Unresolved > 0 {
-		fmt.Fprintf(w, "  %d more items are UNRESOLVED%s: %s\n", t.Unresolved, below(minShare), firstOf(t.Open))
+		fmt.Fprintf(w, "  UNRESOLVED for %s (%d): %s\n", below(minShare), t.Unresolved, firstOf(t.Open))
 	}
 	if t.Unlabelled > 0 {
-		fmt.Fprintf(w, "  %d items have no truth\n", t.Unlabelled)
+		fmt.Fprintf(w, "  items without truth: %d\n", t.Unlabelled)
 	}
 	fmt.Fprintf(w, "  as the paper counted, ties as NO (rows %d %d / %d %d):\n    %s\n\n",
 		t.AsPaper.Table[0][0], t.AsPaper.Table[0][1], t.AsPaper.Table[1][0], t.AsPaper.Table[1][1], t.AsPaper.sentence())
 }
 
+// below says what leaves an item UNRESOLVED.
 func below(minShare int) string {
 	if minShare == 0 {
-		return " (ties, or no votes)"
+		return "a tie or no vote"
 	}
-	return fmt.Sprintf(" (ties, no votes, or a majority below %d%%)", minShare)
+	return fmt.Sprintf("a tie, no vote, or a majority below %d%%", minShare)
 }
 
 // firstOf lists the first of many names.

@@ -104,8 +104,8 @@ func TestUndefined(t *testing.T) {
 		"Cohen of no column":      {agreement.Cohen(same, 0, 7, none), "both"},
 		"McNemar of nothing":      {agreement.Paired{}.McNemar(), "nothing was judged"},
 		"McNemar of no change":    {agreement.Paired{Both: 3, Neither: 2}.McNemar(), "nothing differs"},
-		"difference of items":     {agreement.AlphaDifference(rows("11", "1."), rows("11", "10"), none), "1 have two votes or more under one condition only"},
-		"difference of people":    {agreement.AlphaDifference(rows("11."), rows("1.1"), none), "annotators are not the same on 1 item"},
+		"difference of items":     {agreement.AlphaDifference(rows("11", "1."), rows("11", "10"), none), "two votes or more under one condition only: 1"},
+		"difference of people":    {agreement.AlphaDifference(rows("11."), rows("1.1"), none), "annotators are not the same (on so many items: 1)"},
 		"difference of lengths":   {agreement.AlphaDifference(rows("11"), nil, none), "items are not the same"},
 		"difference, second flat": {agreement.AlphaDifference(rows("10", "11"), same, none), "second: all votes are the same"},
 	} {

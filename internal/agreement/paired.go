@@ -102,9 +102,9 @@ func unlike(first, second []Row) string {
 	}
 	switch {
 	case items > 0:
-		return fmt.Sprintf("the items are not the same: %d have two votes or more under one condition only", items)
+		return fmt.Sprintf("the items are not the same (with two votes or more under one condition only: %d)", items)
 	case annotators > 0:
-		return fmt.Sprintf("the annotators are not the same on %d items", annotators)
+		return fmt.Sprintf("the annotators are not the same (on so many items: %d)", annotators)
 	}
 	return ""
 }
