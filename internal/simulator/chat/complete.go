@@ -49,7 +49,8 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, data []byte) {
 	}
 	reply, tokens := s.answer(a)
 	cost = a.promptTokens + tokens
-	if s.after(w, planned, reply) {
+	if spoiled, done := s.after(w, planned, reply); done {
+		outcome = spoiled
 		return
 	}
 	outcome = ledger.Delivered

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/speechmanip/speechmanip/internal/simulator/ledger"
 )
 
 // Fault is what goes wrong with one completion.
@@ -68,8 +70,8 @@ func (s *Server) before(w http.ResponseWriter, f Fault) (done bool) {
 	return true
 }
 
-// after is the faults of an answer on its way back.
-func (s *Server) after(w http.ResponseWriter, f Fault, reply any) (done bool) {
+// after is the faults of an answer on its way back, and what became of it.
+func (s *Server) after(w http.ResponseWriter, f Fault, reply any) (outcome ledger.Outcome, done bool) {
 	data, err := json.Marshal(reply)
 	if err != nil {
 		panic(err) // plain values: a programming error
@@ -81,11 +83,12 @@ func (s *Server) after(w http.ResponseWriter, f Fault, reply any) (done bool) {
 		w.WriteHeader(http.StatusOK)
 		for _, b := range data {
 			if _, err := w.Write([]byte{b}); err != nil {
-				return true
+				return ledger.Abandoned, true
 			}
 			_ = http.NewResponseController(w).Flush() // a client that is gone ends the writes
 			time.Sleep(time.Millisecond)
 		}
+		return ledger.Delivered, true // to who waited
 	case CutBody:
 		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 		w.WriteHeader(http.StatusOK)
@@ -96,7 +99,7 @@ func (s *Server) after(w http.ResponseWriter, f Fault, reply any) (done bool) {
 	case NoChoices:
 		write(w, http.StatusOK, map[string]any{"object": "chat.completion", "choices": []any{}})
 	default:
-		return false
+		return "", false
 	}
-	return true
+	return ledger.Destroyed, true
 }
