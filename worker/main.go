@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +25,7 @@ import (
 	"github.com/speechmanip/speechmanip/activities"
 	"github.com/speechmanip/speechmanip/internal/archive"
 	"github.com/speechmanip/speechmanip/internal/config"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
 	"github.com/speechmanip/speechmanip/internal/telemetry"
 )
@@ -39,7 +42,15 @@ type settings struct {
 	synthesizer string
 	accelerator string
 	pool        string
+	account     account
 	concurrency concurrency
+}
+
+// account is the provider's, whose calls at once all workers share.
+type account struct {
+	name    string
+	ceiling int           // 0 is what the provider tells
+	lease   time.Duration // of slots
 }
 
 // concurrency is how many activities of a role run at once in this worker.
@@ -56,6 +67,9 @@ func parse(args []string, help io.Writer) (settings, error) {
 	flags.SortFlags = false
 	flags.StringSliceVar(&s.roles, "roles", []string{"all"}, "what this worker does: all, or some of "+strings.Join(allRoles, ","))
 	flags.StringVar(&s.synthesizer, "synthesizer", "flite", "role speech: the engine, one of "+strings.Join(synthesizerNames(), ", "))
+	flags.StringVar(&s.account.name, "speech-account", "", "role speech, paid engines: the account behind the key, whose ceiling on calls at once all workers share; default the engine's name")
+	flags.IntVar(&s.account.ceiling, "speech-ceiling", 0, "role speech, paid engines: calls at once of the account, all workers together; 0 is what the provider tells")
+	flags.DurationVar(&s.account.lease, "speech-lease", evaluation.LeaseExpiry, "role speech, paid engines: how long a killed worker keeps its slots; three fifths of it is the longest that a call may take")
 	flags.StringVar(&s.accelerator, "accelerator", "cpu", "role detect: the kind of machine, part of the queue's name")
 	flags.StringVar(&s.pool, "pool", "baseline", "role detect: the pool of detectors, part of the queue's name")
 	flags.IntVar(&s.concurrency.speech, "speech-calls", 2*runtime.NumCPU(), "role speech: calls at once")
@@ -82,6 +96,17 @@ func (s *settings) validate() error {
 	}
 	if !slices.Contains(synthesizerNames(), s.synthesizer) {
 		errs = append(errs, fmt.Errorf("--synthesizer: unknown engine %q: use one of %s", s.synthesizer, strings.Join(synthesizerNames(), ", ")))
+	}
+	if s.account.name == "" {
+		s.account.name = s.synthesizer
+	} else if err := evaluation.CheckAccount(s.account.name); err != nil {
+		errs = append(errs, fmt.Errorf("--speech-account: %w", err))
+	}
+	if s.account.ceiling < 0 {
+		errs = append(errs, fmt.Errorf("--speech-ceiling is %d, must not be negative", s.account.ceiling))
+	}
+	if err := evaluation.CheckLeaseExpiry(s.account.lease); err != nil {
+		errs = append(errs, fmt.Errorf("--speech-lease: %w", err))
 	}
 	for name, n := range map[string]int{"--speech-calls": s.concurrency.speech, "--audio-jobs": s.concurrency.audio, "--detect-calls": s.concurrency.detect} {
 		if n < 1 {
@@ -134,6 +159,8 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	library := &activities.Library{Archive: archive.Archive{Store: store}}
 	parts := wiring{
 		settings: s,
+		name:     processName(),
+		log:      log,
 		library:  library,
 		chat:     cfg.Chat,
 		eleven:   cfg.Eleven,
@@ -168,4 +195,11 @@ func stopAll(workers []worker.Worker) {
 	for range workers {
 		<-done
 	}
+}
+
+// processName is this process's, no other's.
+func processName() string {
+	name := make([]byte, 4)
+	_, _ = rand.Read(name) // never fails
+	return hex.EncodeToString(name)
 }

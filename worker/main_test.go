@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/fault"
@@ -20,6 +21,9 @@ func TestParse(t *testing.T) {
 	}
 	if !slices.Equal(s.roles, allRoles) || s.synthesizer != "flite" || s.accelerator != "cpu" || s.pool != "baseline" {
 		t.Errorf("defaults %+v", s)
+	}
+	if s.account != (account{name: "flite", lease: 30 * time.Second}) {
+		t.Errorf("the default account is %+v", s.account)
 	}
 	s, err = parse([]string{"--roles", "speech,audio", "--synthesizer", "rhvoice", "--speech-calls", "3"}, io.Discard)
 	if err != nil || !slices.Equal(s.roles, []string{"speech", "audio"}) || s.synthesizer != "rhvoice" || s.concurrency.speech != 3 {
@@ -40,6 +44,9 @@ func TestWrongFlags(t *testing.T) {
 		{"--audio-jobs -1", "--audio-jobs is -1"},
 		{"--detect-calls 0", "--detect-calls is 0"},
 		{"--speech-calls many", "invalid argument"},
+		{"--speech-account A/B", `--speech-account: account "A/B": use 1 to 63`},
+		{"--speech-ceiling -1", "--speech-ceiling is -1"},
+		{"--speech-lease 5s", "--speech-lease: a lease of 5s: use 10s to 1m0s"},
 		{"--no-such-flag", "unknown flag"},
 		{"speech", `unexpected argument "speech"`},
 	} {
@@ -61,7 +68,7 @@ func TestHelp(t *testing.T) {
 	if code := run(t.Context(), []string{"--help"}, func(string) (string, bool) { return "", false }, &out, &errOut); code != 0 || errOut.Len() != 0 {
 		t.Errorf("exit code %d, stderr %q", code, errOut.String())
 	}
-	for _, flag := range []string{"--roles", "--synthesizer", "--accelerator", "--pool", "--speech-calls", "--audio-jobs", "--detect-calls"} {
+	for _, flag := range []string{"--roles", "--synthesizer", "--accelerator", "--pool", "--speech-account", "--speech-ceiling", "--speech-lease", "--speech-calls", "--audio-jobs", "--detect-calls"} {
 		if !strings.Contains(out.String(), flag) {
 			t.Errorf("the help leaves out %s:\n%s", flag, out.String())
 		}

@@ -5,20 +5,34 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
+	"go.uber.org/zap"
 
 	"github.com/speechmanip/speechmanip/activities"
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/speech"
 	"github.com/speechmanip/speechmanip/workflows"
 )
 
 // wiring puts ports into activities, and activities onto queues.
 type wiring struct {
 	settings settings
+	name     string // this process's, no other's
 	library  *activities.Library
 	once     activities.Once
 	chat     config.Chat
 	eleven   config.ElevenLabs
+	log      *zap.Logger
+}
+
+// part is what one queue needs of this process.
+type part struct {
+	queue     string
+	workflows bool
+	register  func(worker.Worker)
+	slots     worker.SlotSupplier // of its activities; nil is the SDK's own
+	pollers   int                 // for activities; 0 is the SDK's own
+	lease     *lessee             // of slots; nil where it needs none
 }
 
 // workers returns one worker a queue, not yet started, and the queues' names.
@@ -26,48 +40,117 @@ func (w wiring) workers(c client.Client, options worker.Options) ([]worker.Worke
 	var workers []worker.Worker
 	var queues []string
 	for _, role := range w.settings.roles {
-		queue, register, slots, err := w.role(role)
+		parts, err := w.role(role, c)
 		if err != nil {
 			return nil, nil, err
 		}
-		roleOptions := options
-		if role != "workflows" {
-			// A machine lent for speech or a GPU takes no workflow tasks.
-			roleOptions.DisableWorkflowWorker = true
-			roleOptions.MaxConcurrentActivityExecutionSize = slots
+		for _, p := range parts {
+			added, err := p.worker(c, options)
+			if err != nil {
+				return nil, nil, err
+			}
+			workers = append(workers, added)
+			queues = append(queues, p.queue)
 		}
-		added := worker.New(c, queue, roleOptions)
-		register(added)
-		workers = append(workers, added)
-		queues = append(queues, queue)
 	}
 	return workers, queues, nil
 }
 
-// role returns a role's queue, what it registers there, and how many of its
-// activities run at once.
-func (w wiring) role(role string) (queue string, register func(worker.Worker), slots int, err error) {
+func (p part) worker(c client.Client, options worker.Options) (worker.Worker, error) {
+	// A machine lent for speech or a GPU takes no workflow tasks.
+	options.DisableWorkflowWorker = !p.workflows
+	options.MaxConcurrentActivityTaskPollers = p.pollers
+	if p.slots != nil {
+		tuner, err := activityTuner(p.slots)
+		if err != nil {
+			return nil, err
+		}
+		options.Tuner = tuner
+	}
+	added := worker.New(c, p.queue, options)
+	p.register(added)
+	if p.lease != nil {
+		return &leasedWorker{Worker: added, lessee: p.lease}, nil
+	}
+	return added, nil
+}
+
+// activityTuner gives slots to activities, and one each to the kinds of tasks that
+// such a worker has none of.
+func activityTuner(slots worker.SlotSupplier) (worker.WorkerTuner, error) {
+	one, err := worker.NewFixedSizeSlotSupplier(1)
+	if err != nil {
+		return nil, err
+	}
+	return worker.NewCompositeTuner(worker.CompositeTunerOptions{
+		WorkflowSlotSupplier: one, ActivitySlotSupplier: slots, LocalActivitySlotSupplier: one,
+		NexusSlotSupplier: one, SessionActivitySlotSupplier: one,
+	})
+}
+
+// role returns what a role does, queue by queue.
+func (w wiring) role(role string, c client.Client) ([]part, error) {
 	switch role {
 	case "workflows":
-		return evaluation.QueueMain, func(to worker.Worker) {
+		return []part{{queue: evaluation.QueueMain, workflows: true, register: func(to worker.Worker) {
 			workflows.Register(to)
 			to.RegisterActivity(&activities.Planner{Library: w.library})
 			to.RegisterActivity(&activities.Records{Library: w.library})
-		}, 0, nil
+		}}}, nil
 	case "speech":
-		synthesizer, err := synthesizer(w.settings.synthesizer, w.eleven)
-		if err != nil {
-			return "", nil, 0, err
-		}
-		part := &activities.Speech{Library: w.library, Once: w.once, Synthesizer: synthesizer}
-		return evaluation.SpeechQueue(w.settings.synthesizer), func(to worker.Worker) { to.RegisterActivity(part) }, w.settings.concurrency.speech, nil
+		return w.speech(c)
 	case "audio":
-		part := &activities.Clips{Library: w.library, Once: w.once, Recognizer: recognizer(), Software: software()}
-		return evaluation.QueueAudio, func(to worker.Worker) { to.RegisterActivity(part) }, w.settings.concurrency.audio, nil
+		clips := &activities.Clips{Library: w.library, Once: w.once, Recognizer: recognizer(), Software: software()}
+		slots, err := worker.NewFixedSizeSlotSupplier(w.settings.concurrency.audio)
+		return []part{{queue: evaluation.QueueAudio, register: registers(clips), slots: slots}}, err
 	case "detect":
-		part := &activities.Detection{Library: w.library, Once: w.once, Detectors: detectors(w.library.Archive.Store, w.chat)}
-		return evaluation.DetectQueue(w.settings.accelerator, w.settings.pool), func(to worker.Worker) { to.RegisterActivity(part) }, w.settings.concurrency.detect, nil
+		return w.detect()
 	default:
-		return "", nil, 0, fmt.Errorf("unknown role %q", role)
+		return nil, fmt.Errorf("unknown role %q", role)
 	}
+}
+
+func registers(activities any) func(worker.Worker) {
+	return func(to worker.Worker) { to.RegisterActivity(activities) }
+}
+
+// speech speaks under a lease where calls count against an account: all workers of
+// the account together make no more at once than it allows.
+func (w wiring) speech(c client.Client) ([]part, error) {
+	synthesizer, err := synthesizer(w.settings.synthesizer, w.eleven)
+	if err != nil {
+		return nil, err
+	}
+	queue := evaluation.SpeechQueue(w.settings.synthesizer)
+	account, counts := synthesizer.(paid)
+	if !counts {
+		slots, err := worker.NewFixedSizeSlotSupplier(w.settings.concurrency.speech)
+		return []part{{queue: queue, register: registers(w.speaker(synthesizer)), slots: slots}}, err
+	}
+	slots := newLeasedSlots(w.settings.concurrency.speech, w.settings.account.ceiling, w.settings.account.lease)
+	lease := &lessee{name: w.name, slots: slots, lend: limiter(c, w.settings.account.name), log: w.log.Named("lease")}
+	return []part{{queue: queue, register: registers(w.speaker(&limited{paid: account, slots: slots})), slots: slots, lease: lease}}, nil
+}
+
+func (w wiring) speaker(synthesizer speech.Synthesizer) *activities.Speech {
+	return &activities.Speech{Library: w.library, Once: w.once, Synthesizer: synthesizer}
+}
+
+// detect polls the shared queue, and a queue of this process's own for what should
+// follow what it has done before, as its server's cache is warm. Both share the
+// slots. With one slot there is no queue of its own: the poll for it would hold
+// the slot.
+func (w wiring) detect() ([]part, error) {
+	shared := evaluation.DetectQueue(w.settings.accelerator, w.settings.pool)
+	detection := &activities.Detection{Library: w.library, Once: w.once, Detectors: detectors(w.library.Archive.Store, w.chat)}
+	slots, err := worker.NewFixedSizeSlotSupplier(w.settings.concurrency.detect)
+	if err != nil {
+		return nil, err
+	}
+	parts := []part{{queue: shared, register: registers(detection), slots: slots}}
+	if w.settings.concurrency.detect > 1 {
+		detection.Affinity = shared + "@" + w.name
+		parts = append(parts, part{queue: detection.Affinity, register: registers(detection), slots: slots, pollers: 1})
+	}
+	return parts, nil
 }

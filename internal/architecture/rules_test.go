@@ -84,7 +84,7 @@ var rules = map[string]rule{
 	"worker": {
 		product: domain + " " + ports + " activities archive config evaluation fault prompt telemetry workflows" +
 			" detect/baseline detect/chat objectstore/s3 recognize/pocketsphinx speech/elevenlabs speech/flite speech/rhvoice",
-		outside: temporal + " " + zap + " net os runtime syscall github.com/spf13",
+		outside: temporal + " " + zap + " crypto/rand net os runtime syscall github.com/spf13",
 	},
 
 	// Help for tests: no product code imports it.
