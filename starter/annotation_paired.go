@@ -14,6 +14,7 @@ type pairedAgreement struct {
 	Votes           paired      `json:"votes"`    // YES, by the same annotator on the same item
 	Majority        paired      `json:"majority"` // YES, of the same item
 	Truth           paired      `json:"truth"`    // the majority is the truth
+	Items           int         `json:"items"`    // with a vote in both
 	SameVoters      int         `json:"items_of_same_annotators"`
 	AlphaDifference coefficient `json:"alpha_difference"` // text minus audio
 }
@@ -48,8 +49,11 @@ func measurePaired(set annotation.Set, o agreementOptions) *pairedAgreement {
 	result := pairedAgreement{AlphaDifference: show(agreement.AlphaDifference(text, audio, o.bootstrap))}
 	var votes, majority, truth agreement.Paired
 	for i, item := range items {
-		if consensusText[item].Annotators() > 0 && slices.Equal(present(text[i]), present(audio[i])) {
-			result.SameVoters++
+		if consensusText[item].Annotators() > 0 && consensusAudio[item].Annotators() > 0 {
+			result.Items++
+			if slices.Equal(present(text[i]), present(audio[i])) {
+				result.SameVoters++
+			}
 		}
 		for column := range names {
 			if text[i][column] >= 0 && audio[i][column] >= 0 {

@@ -158,7 +158,7 @@ func TestTextAgainstAudio(t *testing.T) {
 	if v := p.Votes; v.N != 110 || v.Both != 42 || v.OnlyText != 9 || v.OnlyAudio != 24 || v.Neither != 35 || math.Abs(v.P.Value-0.0135) > 5e-5 {
 		t.Errorf("votes: %+v", v)
 	}
-	if p.SameVoters != 20 || p.Majority.N != 98 || p.Truth.N != 98 {
+	if p.Items != 100 || p.SameVoters != 20 || p.Majority.N != 98 || p.Truth.N != 98 {
 		t.Errorf("paired: %+v", p)
 	}
 	requireValue(t, "difference of alpha", p.AlphaDifference, 0.3189764041-0.2868457300, 20, 2e-10)

@@ -140,7 +140,10 @@ func (p pairedAgreement) writeText(w io.Writer) {
 		fmt.Fprintf(w, "  %s\t%d\t%d\t%d\t%d\t%d\t%s\n", row.name, row.N, row.Both, row.OnlyText, row.OnlyAudio, row.Neither, word(row.P, "%.4f"))
 	}
 	fmt.Fprintf(w, "\nThe first row keeps annotator and item fixed, but takes votes as independent that share them.\n")
-	fmt.Fprintf(w, "Only %d items have the same annotators in both: the other rows mix modality with annotators.\n", p.SameVoters)
+	if p.SameVoters < p.Items {
+		fmt.Fprintf(w, "%d of %d items have other annotators in text than in audio: the other rows mix modality with annotators.\n",
+			p.Items-p.SameVoters, p.Items)
+	}
 	if d := p.AlphaDifference; d.Value.Defined {
 		fmt.Fprintf(w, "Alpha of text minus alpha of audio, same %d items and annotators: %.4f, 95%% interval %s.\n",
 			d.Items, d.Value.Value, d.intervalText())
