@@ -78,7 +78,7 @@ func (a *app) root() *cobra.Command {
 		return usagef("%w (see `%s --help`)", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		a.setupCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
+		a.setupCommand(), a.estimateCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
 		a.reportCommand(), a.cancelCommand(), a.terminateCommand(),
 		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(),
 	)

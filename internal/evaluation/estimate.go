@@ -65,6 +65,11 @@ func (q Questions) times(n int) Questions {
 // for where a server answers with neither letter, and what is asked again after a
 // fault.
 func MostQuestions(spec Spec) Questions {
+	return questionsAbout(spec).times(len(spec.Detection.Modalities()))
+}
+
+// questionsAbout returns the questions in one modality.
+func questionsAbout(spec Spec) Questions {
 	rules := spec.Rules
 	orders := 1
 	if spec.Detection.OptionOrder == OrderBoth {
@@ -83,7 +88,7 @@ func MostQuestions(spec Spec) Questions {
 	if spec.Detection.Strategy != "" {
 		q.Tactics += sharedBeginnings(rules)
 	}
-	return q.times(len(spec.Detection.Modalities()))
+	return q
 }
 
 // callsPerPass is 3 for a prompt that reasons: the thoughts, the letters'

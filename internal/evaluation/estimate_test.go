@@ -63,3 +63,43 @@ func TestEstimate(t *testing.T) {
 		}
 	}
 }
+
+func TestClipTokens(t *testing.T) {
+	for seconds, want := range map[float64]AudioTokens{
+		0:    {},
+		0.1:  {VLLM: 3, LlamaServer: 752},
+		29.9: {VLLM: 748, LlamaServer: 752},
+		30:   {VLLM: 750, LlamaServer: 1502}, // the next block is begun
+		100:  {VLLM: 2500, LlamaServer: 3002},
+	} {
+		if got := ClipTokens(seconds); got != want {
+			t.Errorf("%v s: %+v, want %+v", seconds, got, want)
+		}
+	}
+}
+
+func TestHearing(t *testing.T) {
+	d := dialogue.Dialogue{Turns: []dialogue.Turn{{Speaker: "a", Text: "0123456789"}, {Speaker: "b", Text: "..."}}}
+	rate := Rate{PerSecond: 5}
+	for name, c := range map[string]struct {
+		change  func(*Spec)
+		seconds float64
+		hearing int
+	}{
+		"audio":    {func(*Spec) {}, 2, 10},
+		"clips":    {func(s *Spec) { s.Dataset.Clips = true }, 2, 10},
+		"asr":      {func(s *Spec) { s.Detection.Modality = detect.ASR }, 2, 0},
+		"text":     {func(s *Spec) { s.Detection.Modality = detect.Text }, 0, 0},
+		"both":     {func(s *Spec) { s.Detection.Modality = Both }, 2, 10},
+		"baseline": {func(s *Spec) { s.Detection.Strategy = "" }, 2, 0},
+	} {
+		spec := Spec{Rules: vote.Paper(), Detection: Detection{Modality: detect.Audio, Strategy: "zero-shot"}}
+		c.change(&spec)
+		if got := rate.Seconds(spec, d); got != c.seconds {
+			t.Errorf("%s: %v s, want %v", name, got, c.seconds)
+		}
+		if got := HearingQuestions(spec); got != c.hearing {
+			t.Errorf("%s: %d questions carry the clip, want %d", name, got, c.hearing)
+		}
+	}
+}
