@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/report"
@@ -116,7 +117,37 @@ func (a Archive) Report(ctx context.Context, id string) (report.Report, error) {
 	if err != nil {
 		return report.Report{}, err
 	}
-	return report.Build(report.Input{Manifest: m, Engines: engines, Seen: seen, Records: records})
+	in := report.Input{Manifest: m, Engines: engines, Seen: seen, Records: records}
+	if !engines.Facts.IsZero() {
+		if in.Facts, err = objectstore.GetJSON[[]detect.Fact](ctx, a.Store, engines.Facts); err != nil {
+			return report.Report{}, fmt.Errorf("read what the detector found out about its server: %w", err)
+		}
+	}
+	if in.Shown, in.ShownTexts, err = a.shown(ctx, m, engines); err != nil {
+		return report.Report{}, err
+	}
+	return report.Build(in)
+}
+
+// shown returns the exemplars and the hashes of their texts. Until they are
+// stored with their clips, they are as the manifest has them.
+func (a Archive) shown(ctx context.Context, m evaluation.Manifest, engines evaluation.Engines) ([]evaluation.Exemplar, []string, error) {
+	exemplars := m.Shown
+	if !engines.Exemplars.IsZero() {
+		var err error
+		if exemplars, err = objectstore.GetJSON[[]evaluation.Exemplar](ctx, a.Store, engines.Exemplars); err != nil {
+			return nil, nil, fmt.Errorf("read the exemplars: %w", err)
+		}
+	}
+	var texts []string
+	for _, e := range exemplars {
+		d, err := a.Dialogue(ctx, m.Spec.Dataset.Lines, e.Item)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the exemplars: %w", err)
+		}
+		texts = append(texts, d.TextHash())
+	}
+	return exemplars, texts, nil
 }
 
 // PutReport stores the report's files and returns the ref of its JSON form.

@@ -7,15 +7,21 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/tactic"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
-// WriteDialoguesCSV writes one row a dialogue.
+// WriteDialoguesCSV writes one row a dialogue. Of an evaluation of both modalities
+// the columns without a prefix are of the clip. Votes are of both option orders
+// together where both were asked.
 func WriteDialoguesCSV(w io.Writer, r Report) error {
 	rows := [][]string{{
 		"id", "truth", "tactics", "verdict", "votes_yes", "votes_no", "votes_invalid", "tactic", "tactic_gain",
 		"quote", "quote_start", "quote_end", "voices", "clip_seconds", "wer", "seen", "flagged", "failure", "clip",
+		"majority", "verdict_ab", "verdict_ba", "quote_occurs",
+		"text_verdict", "text_tactic", "text_majority", "text_verdict_ab", "text_verdict_ba", "text_quote", "text_quote_occurs",
+		"calls", "credits", "money",
 	}}
 	for _, d := range r.Dialogues {
 		row := []string{
@@ -35,24 +41,64 @@ func WriteDialoguesCSV(w io.Writer, r Report) error {
 		if d.Failure != nil {
 			row[17] = cell(d.Failure.Stage + ": " + d.Failure.Message)
 		}
+		row = append(row, majority(d.Judgement))
+		row = append(row, orderVerdicts(d.Judgement)...)
+		row = append(row, occurs(d.Evidence))
+		row = append(row, textCells(d.Text)...)
+		cost := price(d.Usage, r.Settings.Spec)
+		row = append(row, strconv.Itoa(cost.Calls), strconv.Itoa(cost.Credits), money(cost))
 		rows = append(rows, row)
 	}
 	return writeRows(w, rows)
 }
 
-// WritePassesCSV writes one row a pass.
-func WritePassesCSV(w io.Writer, r Report) error {
-	rows := [][]string{{"id", "pass", "vote", "method", "p_yes", "p_yes_observed", "seed", "object"}}
-	for _, d := range r.Dialogues {
-		for _, p := range d.Passes {
-			rows = append(rows, []string{
-				cell(d.ID), strconv.Itoa(p.Index), string(p.Vote), string(p.Method),
-				probability(p.PYes.P), strconv.FormatBool(p.PYes.Observed), strconv.FormatInt(p.Seed, 10), cell(p.Ref.Key),
-			})
-		}
+// textCells are a dialogue's columns of judging the turns as written.
+func textCells(j *evaluation.Judgement) []string {
+	if j == nil {
+		return make([]string, 7)
 	}
-	return writeRows(w, rows)
+	named, quote := "", ""
+	if j.Tactic != nil {
+		named = string(j.Tactic.Tactic)
+	}
+	if j.Evidence != nil {
+		quote = cell(j.Evidence.Text)
+	}
+	orders := orderVerdicts(*j)
+	return []string{string(j.Verdict.Verdict), named, majority(*j), orders[0], orders[1], quote, occurs(j.Evidence)}
 }
+
+// orderVerdicts are the verdicts of the option orders alone, where both were asked.
+func orderVerdicts(j evaluation.Judgement) []string {
+	if j.Swapped == nil {
+		return []string{"", ""}
+	}
+	return []string{string(j.Swapped.Straight.Verdict), string(j.Swapped.Verdict.Verdict)}
+}
+
+// majority is that of the usual option order.
+func majority(j evaluation.Judgement) string {
+	if j.Analytic == nil {
+		return ""
+	}
+	return probability(j.Analytic.Majority)
+}
+
+func occurs(e *evaluation.EvidenceRecord) string {
+	if e == nil || e.Occurs == nil {
+		return ""
+	}
+	return strconv.FormatBool(*e.Occurs)
+}
+
+func money(c Cost) string {
+	if c.Currency == "" {
+		return ""
+	}
+	return millionths(c.Money)
+}
+
+func millionths(m evaluation.Micros) string { return strconv.FormatFloat(float64(m)/1e6, 'f', 6, 64) }
 
 // cell makes text from outside safe: a spreadsheet must not take it for a formula
 // (it gets a quote mark before it), and a terminal must not obey it (what is not

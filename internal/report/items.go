@@ -5,17 +5,24 @@ import (
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 )
 
-// exemplars finds records of dialogues that a prompt may show. Whoever starts an
-// evaluation leaves them out; this is for a manifest that did not.
+// exemplars finds records of dialogues that a prompt shows, or may show. Whoever
+// starts an evaluation leaves them out; this is for a manifest that did not.
 type exemplars struct{ ids, texts, clips map[string]bool }
 
-func findExemplars(records []evaluation.Record, m evaluation.Manifest) exemplars {
+func findExemplars(records []evaluation.Record, in Input) exemplars {
 	e := exemplars{map[string]bool{}, map[string]bool{}, map[string]bool{}}
-	for _, id := range m.Spec.Rules.ExemplarIDs {
+	for _, id := range in.Manifest.Spec.Rules.ExemplarIDs {
 		e.ids[id] = true
 	}
-	for _, excluded := range m.Exemplars {
+	for _, excluded := range in.Manifest.Exemplars {
 		e.ids[excluded.ID] = true
+	}
+	for _, shown := range in.Shown {
+		e.ids[shown.ID] = true
+		e.clips[shown.Item.Clip.SHA256] = true
+	}
+	for _, hash := range in.ShownTexts {
+		e.texts[hash] = true
 	}
 	for _, r := range records {
 		if e.ids[r.ID] {

@@ -23,12 +23,17 @@ type Input struct {
 	Manifest evaluation.Manifest
 	Engines  evaluation.Engines
 	Seen     detect.Seen
-	Records  []evaluation.Record // any order
+	Facts    []detect.Fact         // what the detector found out about its server
+	Shown    []evaluation.Exemplar // the exemplars as they were shown, with their clips where clips are heard
+	// ShownTexts are the dialogue.TextHash values of Shown.
+	ShownTexts []string
+	Records    []evaluation.Record // any order
 }
 
 // Report is what an evaluation found. The embedded result is of the headline
 // items: those with truth that the detector has not seen; when it has seen all
-// of them there are none, and Contaminated says so.
+// of them there are none, and Contaminated says so. Of an evaluation of both
+// modalities the embedded parts are of the clips, and Modalities has the text's.
 type Report struct {
 	Schema     string `json:"schema"`
 	Evaluation string `json:"evaluation"`
@@ -41,13 +46,17 @@ type Report struct {
 
 	Unlabelled []VerdictCount        `json:"unlabelled_verdicts"` // on items without truth
 	Failures   []Failure             `json:"failures"`
+	Shown      []vote.Exemplar       `json:"shown"`     // exemplars in every prompt, in this order
 	Exemplars  []evaluation.Excluded `json:"exemplars"` // left out of all figures
+	LeftOut    []ReasonCount         `json:"left_out"`  // of Exemplars, by reason
 	Seen       Seen                  `json:"seen"`
-	Passes     Passes                `json:"passes"`
-	Tactics    Tactics               `json:"tactics"`
-	Quality    Quality               `json:"quality"`
-	Usage      evaluation.Usage      `json:"usage"` // of all records, exemplars too
-	Settings   Settings              `json:"settings"`
+	Answers
+	Modalities *Modalities      `json:"modalities,omitempty"` // of both
+	Quality    Quality          `json:"quality"`
+	Usage      evaluation.Usage `json:"usage"` // of all records, exemplars too
+	Cost       Cost             `json:"cost"`  // of Usage
+	Server     []detect.Fact    `json:"server"`
+	Settings   Settings         `json:"settings"`
 
 	Dialogues []Dialogue `json:"dialogues"` // by id
 }
@@ -56,6 +65,12 @@ type Report struct {
 type VerdictCount struct {
 	Verdict vote.Verdict `json:"verdict"`
 	Count   int          `json:"count"`
+}
+
+// ReasonCount counts the dialogues that were left out for one reason.
+type ReasonCount struct {
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
 }
 
 // Failure is a dialogue without a verdict.
@@ -70,22 +85,8 @@ type Seen struct {
 	IDs          []string      `json:"ids"`
 	Contaminated bool          `json:"contaminated"` // some of the evaluated items were seen
 	Result       *score.Result `json:"result,omitempty"`
-}
-
-// Passes counts how the decision passes came to their votes.
-type Passes struct {
-	Constrained int `json:"constrained"`
-	Fallback    int `json:"fallback"`
-	Invalid     int `json:"invalid"`
-	Missing     int `json:"missing"`
-}
-
-// Tactics says how tactics were found; the tables are in the result.
-type Tactics struct {
-	Draw          vote.DrawRule     `json:"draw"`
-	Methods       []string          `json:"methods"`
-	LowConfidence []string          `json:"low_confidence"` // tactics that the detector is known to miss
-	All           score.TacticTable `json:"all"`            // of every YES, whatever its truth
+	// Tactics are those of every YES, whatever its truth, in the embedded modality.
+	Tactics *score.TacticTable `json:"tactics,omitempty"`
 }
 
 // Settings is everything that made the result.
@@ -124,14 +125,18 @@ func Build(in Input) (Report, error) {
 		Items:      in.Manifest.Items,
 		Pending:    in.Manifest.Items - len(records),
 		Failures:   []Failure{},
+		Shown:      []vote.Exemplar{},
 		Exemplars:  append([]evaluation.Excluded{}, in.Manifest.Exemplars...),
 		Dialogues:  []Dialogue{},
+		Server:     append([]detect.Fact{}, in.Facts...),
 		Settings:   Settings{Spec: in.Manifest.Spec, Engines: in.Engines},
-		Tactics:    Tactics{Draw: in.Manifest.Spec.Rules.TacticDraw, Methods: []string{}, LowConfidence: []string{}},
 		Seen:       Seen{IDs: []string{}},
 	}
+	for _, e := range in.Shown {
+		out.Shown = append(out.Shown, in.Manifest.Spec.Rules.Shown(e.Exemplar))
+	}
 	seen := newSeenSet(in.Seen)
-	exemplars := findExemplars(records, in.Manifest)
+	exemplars := findExemplars(records, in)
 	for _, r := range records {
 		out.Usage.Add(r.Usage)
 		if reason := exemplars.reason(r); reason != "" {
@@ -140,9 +145,16 @@ func Build(in Input) (Report, error) {
 		}
 		out.Dialogues = append(out.Dialogues, Dialogue{Record: r, Seen: seen.has(r)})
 	}
+	out.LeftOut = countReasons(out.Exemplars)
+	out.Cost = price(out.Usage, in.Manifest.Spec)
 	out.collect()
 	out.Quality = measureQuality(out.Dialogues, in.Manifest.Spec.Quality)
+	rules := in.Manifest.Spec.Rules
+	out.Answers = answers(out.Dialogues, first, rules)
 	out.scoreItems()
+	if in.Manifest.Spec.Detection.Modality == evaluation.Both {
+		out.Modalities = compareModalities(out.Dialogues, rules)
+	}
 	return out, nil
 }
 
@@ -153,7 +165,23 @@ func (r *Report) exclude(id, reason string) {
 	}
 }
 
-// collect gathers what is counted over all dialogues.
+// countReasons counts the most frequent reason first, equals by name.
+func countReasons(excluded []evaluation.Excluded) []ReasonCount {
+	counts := map[string]int{}
+	for _, e := range excluded {
+		counts[e.Reason]++
+	}
+	out := []ReasonCount{}
+	for reason, n := range counts {
+		out = append(out, ReasonCount{reason, n})
+	}
+	slices.SortFunc(out, func(a, b ReasonCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+	return out
+}
+
+// collect lists what is seen and what failed.
 func (r *Report) collect() {
 	for _, d := range r.Dialogues {
 		if d.Seen {
@@ -161,15 +189,6 @@ func (r *Report) collect() {
 		}
 		if d.Failure != nil {
 			r.Failures = append(r.Failures, Failure{ID: d.ID, Failure: *d.Failure})
-			continue
-		}
-		r.Passes.Constrained += d.Verdict.Constrained
-		r.Passes.Fallback += d.Verdict.Fallback
-		r.Passes.Invalid += d.Verdict.Invalid
-		r.Passes.Missing += d.Verdict.Missing
-		if d.Scores != nil {
-			r.Tactics.Methods = union(r.Tactics.Methods, d.Scores.Method)
-			r.Tactics.LowConfidence = union(r.Tactics.LowConfidence, d.Scores.LowConfidence...)
 		}
 	}
 	r.Seen.N = len(r.Seen.IDs)
@@ -189,45 +208,53 @@ func union(list []string, values ...string) []string {
 // scoreItems scores unseen and seen items apart, and the unseen ones with and
 // without the flagged clips.
 func (r *Report) scoreItems() {
-	items := make([]score.Item, len(r.Dialogues))
-	var unflagged []score.Item
-	var tactics []tactic.Tactic
-	for i, d := range r.Dialogues {
-		items[i] = item(d)
-		if len(d.Flagged) == 0 && !d.Seen {
-			unflagged = append(unflagged, items[i])
-		}
-		if d.Failure == nil && d.Verdict.Verdict == vote.Yes {
-			tactics = append(tactics, items[i].Tactic)
-		}
-	}
-	unseen, seen := score.Split(items)
+	all := items(r.Dialogues, first)
+	unseen, seen := score.Split(all)
 	r.Result = score.Score(unseen)
 	r.Unlabelled = countUnlabelled(unseen)
-	r.Tactics.All = score.Table(tactics)
 	if len(seen) > 0 {
-		result := score.Score(seen)
-		r.Seen.Result = &result
+		result, tactics := score.Score(seen), tacticsOf(seen)
+		r.Seen.Result, r.Seen.Tactics = &result, &tactics
 	}
 	if len(r.Quality.Flagged) > 0 {
+		var unflagged []score.Item
+		for i, d := range r.Dialogues {
+			if len(d.Flagged) == 0 && !d.Seen {
+				unflagged = append(unflagged, all[i])
+			}
+		}
 		result := score.Score(unflagged)
 		r.Quality.WithoutFlagged = &result
 	}
 }
 
-func item(d Dialogue) score.Item {
-	it := score.Item{
-		ID:      d.ID,
-		Truth:   d.Truth,
-		Tactics: d.Record.Tactics,
-		Verdict: d.Verdict.Verdict,
-		Seen:    d.Seen,
-		Failed:  d.Failure != nil,
+// items are the dialogues with what was decided about them in one modality.
+func items(dialogues []Dialogue, judgement view) []score.Item {
+	out := make([]score.Item, len(dialogues))
+	for i, d := range dialogues {
+		out[i] = score.Item{ID: d.ID, Truth: d.Truth, Tactics: d.Record.Tactics, Seen: d.Seen}
+		j := judgement(d)
+		if j == nil {
+			out[i].Failed = true
+			continue
+		}
+		out[i].Verdict = j.Verdict.Verdict
+		if j.Tactic != nil {
+			out[i].Tactic = j.Tactic.Tactic
+		}
 	}
-	if d.Tactic != nil {
-		it.Tactic = d.Tactic.Tactic
+	return out
+}
+
+// tacticsOf counts the tactics of every YES, whatever its truth.
+func tacticsOf(items []score.Item) score.TacticTable {
+	var tactics []tactic.Tactic
+	for _, it := range items {
+		if !it.Failed && it.Verdict == vote.Yes {
+			tactics = append(tactics, it.Tactic)
+		}
 	}
-	return it
+	return score.Table(tactics)
 }
 
 func countUnlabelled(items []score.Item) []VerdictCount {

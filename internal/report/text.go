@@ -89,15 +89,20 @@ func (t *text) figure(f score.Figure) string {
 	return fmt.Sprintf("undefined [%d]", at+1)
 }
 
-// list writes the first of n entries, and how many more there are.
+// list writes entries and an empty line.
 func (t *text) list(n int, entry func(i int) string) {
+	t.entries(n, entry)
+	t.line("")
+}
+
+// entries writes the first of n entries, and how many more there are.
+func (t *text) entries(n int, entry func(i int) string) {
 	for i := range min(n, maxListed) {
 		t.prose("  %s", entry(i))
 	}
 	if n > maxListed {
 		t.line("  and %d more", n-maxListed)
 	}
-	t.line("")
 }
 
 // word is a figure in prose.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/speechmanip/speechmanip/internal/detect"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/score"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
@@ -14,13 +16,16 @@ import (
 func WriteText(w io.Writer, r Report) error {
 	t := &text{w: w}
 	t.heading(r)
-	t.result("Result on unseen dialogues", r.Result)
+	t.headline(r)
 	t.unlabelled(r)
+	if r.Modalities != nil {
+		t.modalities(*r.Modalities)
+	}
 	t.seen(r.Seen)
 	t.quality(r)
 	t.failures(r.Failures)
 	t.made(r)
-	t.settings(r.Settings)
+	t.settings(r.Settings, r.Server)
 	return t.err
 }
 
@@ -38,17 +43,42 @@ func (t *text) heading(r Report) {
 	if r.Seen.Contaminated {
 		t.prose("CONTAMINATED: the detector was trained or tuned on %d of the dialogues; they are in no headline figure", r.Seen.N)
 	}
-	if n := len(r.Exemplars); n > 0 {
-		t.line("Left out of all figures, as a prompt may show them: %d", n)
-		t.list(n, func(i int) string { return printable(r.Exemplars[i].ID) + ": " + printable(r.Exemplars[i].Reason) })
+	if n := len(r.Shown); n > 0 {
+		ids := make([]string, n)
+		for i, e := range r.Shown {
+			ids[i] = printable(e.ID)
+		}
+		t.prose("Shown to the detector before every dialogue: %s", strings.Join(ids, ", "))
+	}
+	t.leftOut(r)
+	t.line("")
+}
+
+func (t *text) leftOut(r Report) {
+	n := len(r.Exemplars)
+	if n == 0 {
 		return
 	}
-	t.line("")
+	reasons := make([]string, len(r.LeftOut))
+	for i, c := range r.LeftOut {
+		reasons[i] = fmt.Sprintf("%d %s", c.Count, printable(c.Reason))
+	}
+	t.prose("Left out of all figures, as a prompt may show them: %d (%s)", n, strings.Join(reasons, ", "))
+	t.entries(n, func(i int) string { return printable(r.Exemplars[i].ID) + ": " + printable(r.Exemplars[i].Reason) })
+}
+
+func (t *text) headline(r Report) {
+	title := "Result on unseen dialogues"
+	if r.Modalities != nil {
+		title = "Result by clip on unseen dialogues"
+	}
+	t.result(title, r.Result)
+	t.answers(r.Answers)
 }
 
 func (t *text) unlabelled(r Report) {
 	if all := r.Tactics.All; all.N > r.TacticsYes.N+r.TacticsNo.N {
-		t.tactics("Tactics, of all dialogues", all)
+		t.tactics("Tactics, of all unseen dialogues", all)
 	}
 	for _, c := range r.Unlabelled {
 		t.line("Without ground truth: %d called %s", c.Count, c.Verdict)
@@ -61,6 +91,9 @@ func (t *text) unlabelled(r Report) {
 func (t *text) seen(s Seen) {
 	if s.Result != nil {
 		t.result("Result on seen dialogues (no evidence)", *s.Result)
+	}
+	if s.Tactics != nil && s.Tactics.N > s.Result.TacticsYes.N+s.Result.TacticsNo.N {
+		t.tactics("Tactics, of all seen dialogues", *s.Tactics)
 	}
 }
 
@@ -106,12 +139,17 @@ func (t *text) failures(failures []Failure) {
 }
 
 func (t *text) made(r Report) {
-	p, u := r.Passes, r.Usage
-	t.line("Passes: %d constrained, %d fallback, %d INVALID, %d missing", p.Constrained, p.Fallback, p.Invalid, p.Missing)
+	u := r.Usage
+	t.passes("Passes", r.Passes)
+	if r.Modalities != nil {
+		t.passes("Passes by text", r.Modalities.Text.Passes)
+	}
 	t.prose("Made (and found stored): %d (%d) turns, %d (%d) clips, %d (%d) transcripts, %d (%d) detector answers; %d characters spoken",
 		u.TurnsMade, u.TurnsStored, u.ClipsMade, u.ClipsStored, u.Recognized, u.RecognizedStored, u.PassesMade, u.PassesStored, u.Characters)
-	if len(r.Tactics.Methods) > 0 {
-		t.prose("Tactics by %s", printable(strings.Join(r.Tactics.Methods, ", ")))
+	t.cost(u, r.Cost)
+	t.tacticMethods("Tactics", r.Tactics)
+	if r.Modalities != nil {
+		t.tacticMethods("Tactics by text", r.Modalities.Text.Tactics)
 	}
 	note := ""
 	if r.Tactics.Draw == vote.DrawScore {
@@ -124,7 +162,13 @@ func (t *text) made(r Report) {
 	t.line("")
 }
 
-func (t *text) settings(s Settings) {
+func (t *text) tacticMethods(title string, tactics Tactics) {
+	if len(tactics.Methods) > 0 {
+		t.prose("%s by %s", title, printable(strings.Join(tactics.Methods, ", ")))
+	}
+}
+
+func (t *text) settings(s Settings, server []detect.Fact) {
 	spec, e := s.Spec, s.Engines
 	t.line("Settings (all of them are in the JSON form):")
 	if spec.Dataset.Clips {
@@ -135,7 +179,16 @@ func (t *text) settings(s Settings) {
 	}
 	t.prose("  recogniser: %s %s", printable(e.Recognizer.Name), printable(e.Recognizer.Version))
 	t.prose("  detector: %s, model %s, %s", printable(e.Detector.Detector), printable(e.Detector.Model), printable(e.Detector.Method))
+	if e.Swapped != (detect.Identity{}) {
+		t.prose("  with the option letters exchanged: %s, model %s, %s", printable(e.Swapped.Detector), printable(e.Swapped.Model), printable(e.Swapped.Method))
+	}
+	for _, fact := range server {
+		t.prose("  server: %s: %s", printable(fact.Name), printable(fact.Value))
+	}
 	t.prose("  passes: %d at temperature %g, top-p %g, seed %d, %s", spec.Rules.Passes, spec.Rules.Sampling.Temperature, spec.Rules.Sampling.TopP, spec.Detection.Seed, spec.Detection.Passes)
+	if spec.Rules.Votes != vote.VotesSampled || spec.Detection.OptionOrder != "" {
+		t.prose("  votes: %s%s", spec.Rules.Votes, optionOrder(spec.Detection))
+	}
 	t.prose("  verdict: %s; tactic margin %.3f; modality %s", label(spec.Rules), float64(spec.Rules.TacticMargin)/float64(vote.One), spec.Detection.Modality)
 }
 
@@ -145,6 +198,13 @@ func label(r vote.Rules) string {
 		return fmt.Sprintf("at least %d equal votes of %d, else UNRESOLVED", r.Quorum, r.Passes)
 	}
 	return "YES iff more YES than NO"
+}
+
+func optionOrder(d evaluation.Detection) string {
+	if d.OptionOrder == "" {
+		return ""
+	}
+	return "; option order " + printable(d.OptionOrder)
 }
 
 func plural(n int, word string) string {
