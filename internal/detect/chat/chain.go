@@ -64,7 +64,7 @@ const tolerance = 1e-4
 // freely, or that neither is and it is drawn then. What isn't listed leaves that
 // between two bounds; ok is false where they lie too far apart.
 func (r rejection) share(a, b letter) (p float64, ok bool) {
-	if !a.listed && !b.listed {
+	if !a.listed && !b.listed || len(r.listed) == 0 || r.listed[0] <= 0 {
 		return 0, false
 	}
 	if r.sampling.Temperature == 0 {
