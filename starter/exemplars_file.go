@@ -100,7 +100,7 @@ func parseExemplar(text []byte) (exemplarLine, error) {
 		own["dialogue"] = fields.Dialogue
 	}
 	if len(own) == 1 { // the dataset has its turns: only the id is read
-		own["dialogue"] = "A: -"
+		own["dialogue"] = "A: word"
 	}
 	line, err := json.Marshal(own)
 	if err != nil {
@@ -108,7 +108,7 @@ func parseExemplar(text []byte) (exemplarLine, error) {
 	}
 	d, err := dialogue.ParseLine(line)
 	if err != nil {
-		return e, fmt.Errorf("%w: write it as a dataset's JSON line is written", err)
+		return e, fmt.Errorf("%w: correct it; id, turns and dialogue are as in a dataset's JSON lines", err)
 	}
 	e.ID = d.ID
 	if fields.Turns == nil && fields.Dialogue == nil {
