@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,16 @@ func TestTemporal(t *testing.T) {
 	cfg, err := load(t, "TEMPORAL_ADDRESS", "temporal:7233", "TEMPORAL_NAMESPACE", "n")
 	if err != nil || cfg.Temporal.HostPort != "temporal:7233" || cfg.Temporal.Namespace != "n" {
 		t.Errorf("Temporal at %q, namespace %q, %v", cfg.Temporal.HostPort, cfg.Temporal.Namespace, err)
+	}
+}
+
+func TestChatServers(t *testing.T) {
+	for value, want := range map[string][]string{
+		"": nil, " , ": nil, "http://one:1": {"http://one:1"}, "http://one:1, https://two/v1,": {"http://one:1", "https://two/v1"},
+	} {
+		if cfg, err := load(t, EnvChatURL, value); err != nil || !slices.Equal(cfg.Chat.URLs, want) {
+			t.Errorf("%q: %q, %v; want %q", value, cfg.Chat.URLs, err, want)
+		}
 	}
 }
 

@@ -291,14 +291,14 @@ func TestKey(t *testing.T) {
 		}
 	}
 	wrong := c
-	wrong.APIKey = key + "5"
+	wrong.APIKey, wrong.KeyName = key+"5", "CHAT_KEY"
 	d, err = chat.New(wrong)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = d.Identity(t.Context())
-	if fault.KindOf(err) != fault.Pause || strings.Contains(err.Error(), "geheim") {
-		t.Errorf("with a wrong key: %v, want a pause without it", err)
+	if fault.KindOf(err) != fault.Pause || strings.Contains(err.Error(), "geheim") || !strings.Contains(err.Error(), "set CHAT_KEY") {
+		t.Errorf("with a wrong key: %v, want a pause without it that says what to set", err)
 	}
 }
 
