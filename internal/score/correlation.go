@@ -1,0 +1,70 @@
+package score
+
+import (
+	"math"
+
+	"github.com/speechmanip/speechmanip/internal/dialogue"
+	"github.com/speechmanip/speechmanip/internal/vote"
+)
+
+// MCC returns Matthews' correlation coefficient of the decided verdicts with the
+// truth (B. W. Matthews, 1975), undefined when one verdict or one truth is
+// missing.
+func MCC(c Confusion) Figure {
+	tp, fn := float64(c.Yes.Yes), float64(c.Yes.No)
+	fp, tn := float64(c.No.Yes), float64(c.No.No)
+	product := (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+	if product == 0 {
+		return undefined("one verdict or one truth is missing among the decided items")
+	}
+	return defined((tp*tn - fp*fn) / math.Sqrt(product))
+}
+
+// EstimateMCC returns the coefficient of the items with its interval, from draws
+// of the decided items of each truth.
+func EstimateMCC(items []Item, b Bootstrap) Estimate {
+	strata := make([][]vote.Verdict, 2) // truth YES, truth NO
+	for _, it := range items {
+		if it.failed() || it.Verdict == vote.Unresolved {
+			continue
+		}
+		switch it.Truth {
+		case dialogue.Yes:
+			strata[0] = append(strata[0], it.Verdict)
+		case dialogue.No:
+			strata[1] = append(strata[1], it.Verdict)
+		}
+	}
+	return Resample(strata, b, func(drawn [][]vote.Verdict) Figure {
+		return MCC(Confusion{Yes: countVerdicts(drawn[0]), No: countVerdicts(drawn[1])})
+	})
+}
+
+func countVerdicts(verdicts []vote.Verdict) Verdicts {
+	var v Verdicts
+	for _, verdict := range verdicts {
+		if verdict == vote.Yes {
+			v.Yes++
+		} else {
+			v.No++
+		}
+	}
+	return v
+}
+
+// BalancedAccuracy returns the mean of recall and specificity of the decided
+// items with its 95% interval, from their Wilson intervals by the method of
+// variance estimates recovery (G. Y. Zou, A. Donner, Statistics in Medicine 27,
+// 2008; for two proportions it is method 10 of R. G. Newcombe, Statistics in
+// Medicine 17, 1998, 873-890).
+func BalancedAccuracy(c Confusion) (value, low, high Figure) {
+	recall := Wilson(c.Yes.Yes, c.Yes.Decided())
+	specificity := Wilson(c.No.No, c.No.Decided())
+	value = mean(recall.Value, specificity.Value, 1, 1)
+	if !value.Defined {
+		return value, value, value
+	}
+	below := math.Hypot(recall.Value.Value-recall.Low.Value, specificity.Value.Value-specificity.Low.Value) / 2
+	above := math.Hypot(recall.High.Value-recall.Value.Value, specificity.High.Value-specificity.Value.Value) / 2
+	return value, defined(value.Value - below), defined(value.Value + above)
+}
