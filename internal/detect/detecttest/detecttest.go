@@ -29,6 +29,7 @@ func Run(t *testing.T, newDetector func(*testing.T) detect.Detector, item detect
 	t.Run("a seed fixes a pass", s.seeds)
 	t.Run("greedy ignores the seed", s.greedy)
 	t.Run("passes follow the probability", s.share)
+	t.Run("passes follow the distribution", s.chooser)
 	t.Run("tactics", s.tactics)
 	t.Run("quote", s.quote)
 	t.Run("concurrent use", s.concurrent)
