@@ -86,7 +86,7 @@ func (f *figures) answers(modality string, a Answers) {
 }
 
 func (f *figures) gap(name string, g score.Gap) {
-	f.figure(name, g.Difference, g.N)
+	f.interval(name, g.Difference, g.Low, g.High, g.N)
 	f.figure(name+".mcnemar_p", g.McNemar, g.N)
 	f.figure(name+".lowest", g.Lowest, g.N+g.Open)
 	f.figure(name+".highest", g.Highest, g.N+g.Open)

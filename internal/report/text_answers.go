@@ -61,7 +61,7 @@ func (t *text) modalities(m Modalities) {
 	}
 	t.prose("Modality gap, audio minus text, of the same dialogues: %d have a verdict by both; UNRESOLVED is neither right nor wrong, so that the gap is of those decided by both:", m.Paired)
 	recall, specificity := m.Gaps.Recall, m.Gaps.Specificity
-	t.table("\tn\taudio\ttext\tgap\tMcNemar's exact p", t.gap("recall", recall), t.gap("specificity", specificity))
+	t.table("\tn\taudio\ttext\tgap\t95% interval\tMcNemar's exact p", t.gap("recall", recall), t.gap("specificity", specificity))
 	t.table("right by\taudio alone\ttext alone\tUNRESOLVED by either\tgap with these", pairs("recall", recall), pairs("specificity", specificity))
 	if n := len(m.Dropped); n > 0 {
 		t.line("Not in the gap: %d", n)
@@ -70,15 +70,19 @@ func (t *text) modalities(m Modalities) {
 }
 
 func (t *text) gap(name string, g score.Gap) string {
-	return fmt.Sprintf("%s\t%d\t%s\t%s\t%s\t%s", name, g.N, t.figure(g.First.Value), t.figure(g.Second.Value), t.difference(g.Difference), t.figure(g.McNemar))
+	return fmt.Sprintf("%s\t%d\t%s\t%s\t%s\t%s\t%s", name, g.N, t.figure(g.First.Value), t.figure(g.Second.Value),
+		t.difference(g.Difference), differences(g.Low, g.High), t.probability(g.McNemar))
 }
 
 func pairs(name string, g score.Gap) string {
-	bounds := "-"
-	if g.Lowest.Defined {
-		bounds = fmt.Sprintf("%+.3f to %+.3f", g.Lowest.Value, g.Highest.Value)
+	return fmt.Sprintf("%s\t%d\t%d\t%d\t%s", name, g.OnlyFirst, g.OnlySecond, g.Open, differences(g.Lowest, g.Highest))
+}
+
+func differences(low, high score.Figure) string {
+	if !low.Defined {
+		return "-"
 	}
-	return fmt.Sprintf("%s\t%d\t%d\t%d\t%s", name, g.OnlyFirst, g.OnlySecond, g.Open, bounds)
+	return fmt.Sprintf("%+.3f to %+.3f", low.Value, high.Value)
 }
 
 func (t *text) difference(f score.Figure) string {
@@ -86,6 +90,14 @@ func (t *text) difference(f score.Figure) string {
 		return t.figure(f)
 	}
 	return signed(f)
+}
+
+// probability is a p-value's cell.
+func (t *text) probability(f score.Figure) string {
+	if f.Defined && f.Value < 0.001 {
+		return "< 0.001"
+	}
+	return t.figure(f)
 }
 
 func signed(f score.Figure) string {

@@ -1,6 +1,8 @@
 package score
 
 import (
+	"math"
+
 	"github.com/speechmanip/speechmanip/internal/agreement"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/vote"
@@ -27,7 +29,9 @@ type Gap struct {
 	N          int    `json:"n"` // decided under both
 	First      Rate   `json:"first"`
 	Second     Rate   `json:"second"`
-	Difference Figure `json:"difference"`  // first minus second
+	Difference Figure `json:"difference"` // first minus second
+	Low        Figure `json:"low"`        // of its 95% interval
+	High       Figure `json:"high"`
 	OnlyFirst  int    `json:"only_first"`  // right under the first alone
 	OnlySecond int    `json:"only_second"` // right under the second alone
 	McNemar    Figure `json:"mcnemar_p"`   // exact, two-sided
@@ -67,10 +71,33 @@ func compare(pairs []Pair, truth dialogue.Truth, right vote.Verdict) Gap {
 	g.First = Wilson(decided.Both+decided.OnlyFirst, g.N)
 	g.Second = Wilson(decided.Both+decided.OnlySecond, g.N)
 	g.Difference = ratio(decided.OnlyFirst-decided.OnlySecond, g.N, "no pair is decided")
+	g.Low, g.High = differenceInterval(g, decided.Both, decided.Neither)
 	g.McNemar = ofCoefficient(decided.McNemar())
 	g.Lowest = ratio(lowest, g.N+g.Open, "no pairs")
 	g.Highest = ratio(highest, g.N+g.Open, "no pairs")
 	return g
+}
+
+// differenceInterval is method 10 of R. G. Newcombe, Statistics in Medicine 17,
+// 1998, 2635-2650: Wilson's intervals of both shares, put together with the
+// correlation of the pairs.
+func differenceInterval(g Gap, both, neither int) (low, high Figure) {
+	if g.N == 0 {
+		return g.Difference, g.Difference
+	}
+	first, second, n := g.First, g.Second, float64(g.N)
+	product := float64(both)*float64(neither) - float64(g.OnlyFirst)*float64(g.OnlySecond)
+	if product > 0 {
+		product = max(0, product-n/2)
+	}
+	correlation := 0.0
+	if margins := float64(first.Hits) * float64(g.N-first.Hits) * float64(second.Hits) * float64(g.N-second.Hits); margins > 0 {
+		correlation = product / math.Sqrt(margins)
+	}
+	together := func(a, b float64) float64 { return math.Sqrt(max(0, a*a-2*correlation*a*b+b*b)) }
+	below := together(first.Value.Value-first.Low.Value, second.High.Value-second.Value.Value)
+	above := together(first.High.Value-first.Value.Value, second.Value.Value-second.Low.Value)
+	return defined(g.Difference.Value - below), defined(g.Difference.Value + above)
 }
 
 // rightness bounds whether a verdict is right: 0 is wrong, 1 is right.
