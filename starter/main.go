@@ -80,7 +80,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.setupCommand(), a.estimateCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
 		a.reportCommand(), a.cancelCommand(), a.terminateCommand(),
-		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(),
+		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(), a.promptsCommand(),
 	)
 	return root
 }
