@@ -57,17 +57,17 @@ func (c *Clips) compose(ctx context.Context, task evaluation.Task) (ClipResult, 
 		return ClipResult{}, err
 	}
 	store := c.Library.Archive.Store
-	sources := make([]audio.TurnSource, len(plan.turns))
-	for i, t := range plan.turns {
+	sources := make([]audio.TurnSource, len(plan.Turns))
+	for i, t := range plan.Turns {
 		turn := job.Dialogue.Turns[i]
 		sources[i] = audio.TurnSource{
 			Turn:     i,
 			Speaker:  string(turn.Speaker),
-			Voice:    t.say.Voice.Slug,
+			Voice:    t.Say.Voice.Slug,
 			TextHash: textHash(turn.Text),
-			Silent:   t.key == "",
+			Silent:   t.Key == "",
 			Open: func() (io.ReadCloser, error) {
-				return store.Open(ctx, objectstore.Ref{Key: t.key})
+				return store.Open(ctx, objectstore.Ref{Key: t.Key})
 			},
 		}
 	}
@@ -85,7 +85,7 @@ func (c *Clips) compose(ctx context.Context, task evaluation.Task) (ClipResult, 
 	if err != nil {
 		return ClipResult{}, composeFault(err)
 	}
-	return c.store(ctx, file, timeline, plan.clipTurns(job), job.Spec.Compose)
+	return c.store(ctx, file, timeline, plan.ClipTurns(), job.Spec.Compose)
 }
 
 // composeFault makes audio that can't be composed permanent: it would be the same

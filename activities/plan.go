@@ -5,13 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
-	"github.com/speechmanip/speechmanip/internal/speech"
-	"github.com/speechmanip/speechmanip/internal/voice"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
@@ -27,67 +24,13 @@ type Plan struct {
 	Rules       vote.Rules      `json:"rules"`
 }
 
-// script is how a dialogue is to be spoken: pure, so that every activity that
-// needs it works it out again instead of passing it through history.
-type script struct {
-	casting voice.Casting
-	turns   []scriptTurn
-}
-
-type scriptTurn struct {
-	say speech.Request // its text may have no word: then it is not spoken
-	key string         // "" for a wordless turn
-}
-
-func (s script) clipTurns(job Job) []evaluation.ClipTurn {
-	turns := make([]evaluation.ClipTurn, len(s.turns))
-	for i, t := range s.turns {
-		turns[i] = evaluation.ClipTurn{Key: t.key, Speaker: string(job.Dialogue.Turns[i].Speaker)}
-	}
-	return turns
-}
-
-// script casts the dialogue and derives its turns' keys.
-func (j Job) script() (script, error) {
-	sp := j.Spec.Speech
-	casting, err := voice.Cast(sp.Pool, j.Dialogue.ID, j.Dialogue.Speakers(), sp.CastingSeed)
+// script is how the dialogue is to be spoken.
+func (j Job) script() (evaluation.Script, error) {
+	s, err := evaluation.NewScript(j.Spec.Speech, j.Engines.Speech, j.Dialogue)
 	if err != nil {
-		return script{}, badInput("plan", err)
-	}
-	s := script{casting: casting}
-	for _, turn := range j.Dialogue.Turns {
-		slug, _ := casting.Voice(turn.Speaker)
-		v, ok := sp.Pool.Voice(slug)
-		if !ok {
-			return script{}, badInput("plan", fmt.Errorf("pool %q has no voice %q", sp.Pool.Name, slug))
-		}
-		s.turns = append(s.turns, scriptTurn{say: speech.Request{Text: speech.Normalize(turn.Text), Voice: v, Seed: sp.Seed}})
-	}
-	if sp.Context {
-		s.introduce()
-	}
-	for i := range s.turns {
-		if t := &s.turns[i]; speech.HasWords(t.say.Text) {
-			t.key = evaluation.TurnKey(j.Engines.Speech, t.say)
-		}
+		return s, badInput("plan", err)
 	}
 	return s, nil
-}
-
-// introduce gives every spoken turn the texts of the spoken turns before and after
-// it.
-func (s script) introduce() {
-	last := -1
-	for i, t := range s.turns {
-		if !speech.HasWords(t.say.Text) {
-			continue
-		}
-		if last >= 0 {
-			s.turns[i].say.Previous = s.turns[last].say.Text
-			s.turns[last].say.Next = t.say.Text
-		}
-		last = i
-	}
 }
 
 // textHash identifies a turn's text as written.
@@ -128,7 +71,7 @@ func (p *Planner) plan(ctx context.Context, task evaluation.Task) (Plan, error) 
 	if err != nil {
 		return Plan{}, err
 	}
-	turns := s.clipTurns(job)
+	turns := s.ClipTurns()
 	// The timeline is written after the clip: with it, both are there.
 	timeline, err := p.Library.Archive.Store.Stat(ctx, evaluation.TimelineKey(turns, job.Spec.Compose))
 	switch {
@@ -139,8 +82,8 @@ func (p *Planner) plan(ctx context.Context, task evaluation.Task) (Plan, error) 
 	case !errors.Is(err, objectstore.ErrNotFound):
 		return Plan{}, err
 	}
-	for i, t := range s.turns {
-		if t.key != "" {
+	for i, t := range s.Turns {
+		if t.Key != "" {
 			plan.Spoken = append(plan.Spoken, i)
 		}
 	}

@@ -115,9 +115,9 @@ func TestKeysAreStable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns := make([]string, len(script.turns))
-	for i, turn := range script.turns {
-		turns[i] = turn.key
+	turns := make([]string, len(script.Turns))
+	for i, turn := range script.Turns {
+		turns[i] = turn.Key
 	}
 	pass := must[PassResult](t, f.detection.DetectPass, PassTask{JudgeTask: JudgeTask{
 		Task: f.task, Clip: objectstore.Ref{Key: "clips/c.wav", SHA256: "c"}, Transcript: objectstore.Ref{Key: "transcripts/t.json"},
@@ -157,17 +157,17 @@ func TestScriptWithContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := func(i int) string { return plain.turns[i].say.Text }
+	text := func(i int) string { return plain.Turns[i].Say.Text }
 	want := [][2]string{{"", text(1)}, {text(0), text(3)}, {"", ""}, {text(1), ""}} // turn 2 has no words
-	for i, turn := range script.turns {
-		if got := [2]string{turn.say.Previous, turn.say.Next}; got != want[i] {
+	for i, turn := range script.Turns {
+		if got := [2]string{turn.Say.Previous, turn.Say.Next}; got != want[i] {
 			t.Errorf("turn %d stands between %q, want %q", i, got, want[i])
 		}
-		if spoken := i != 2; (turn.key != plain.turns[i].key) != spoken {
-			t.Errorf("turn %d: key %q, without context %q", i, turn.key, plain.turns[i].key)
+		if spoken := i != 2; (turn.Key != plain.Turns[i].Key) != spoken {
+			t.Errorf("turn %d: key %q, without context %q", i, turn.Key, plain.Turns[i].Key)
 		}
 	}
-	if script.turns[0].key == script.turns[3].key {
+	if script.Turns[0].Key == script.Turns[3].Key {
 		t.Error("the same text between other neighbours has the same key")
 	}
 }

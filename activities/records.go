@@ -89,7 +89,7 @@ func (r *Records) save(ctx context.Context, task RecordTask) (objectstore.Ref, e
 		if err != nil {
 			return objectstore.Ref{}, err
 		}
-		record.Casting = plan.casting
+		record.Casting = plan.Casting
 	}
 	if err := r.gather(ctx, job, task, &record); err != nil {
 		return objectstore.Ref{}, err

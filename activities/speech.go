@@ -66,13 +66,13 @@ func (s *Speech) synthesize(ctx context.Context, task TurnTask) (TurnResult, err
 	if err != nil {
 		return TurnResult{}, err
 	}
-	if task.Turn < 0 || task.Turn >= len(plan.turns) {
+	if task.Turn < 0 || task.Turn >= len(plan.Turns) {
 		return TurnResult{}, badInput("synthesise", fmt.Errorf("dialogue %q has no turn %d", job.Dialogue.ID, task.Turn))
 	}
-	turn := plan.turns[task.Turn]
+	turn := plan.Turns[task.Turn]
 	var result TurnResult
-	_, result.Made, err = s.Once.Do(ctx, turn.key, SynthesisLifetime, func(ctx context.Context) (Object, error) {
-		spoken, err := s.Synthesizer.Synthesize(ctx, turn.say)
+	_, result.Made, err = s.Once.Do(ctx, turn.Key, SynthesisLifetime, func(ctx context.Context) (Object, error) {
+		spoken, err := s.Synthesizer.Synthesize(ctx, turn.Say)
 		result.Characters, result.Credits = spoken.Characters, spoken.Credits
 		return Object{Body: spoken.Audio, ContentType: "audio/wav"}, err
 	})
