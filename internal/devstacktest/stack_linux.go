@@ -70,8 +70,8 @@ func Start(t *testing.T) *Stack {
 	t.Helper()
 	folder := t.TempDir()
 	s := &Stack{
-		AccessKey: "devstack",
-		SecretKey: "devstack-secret",
+		AccessKey: "marked-s3-access", // not the defaults: tests look for them where none must be
+		SecretKey: "marked-s3-secret",
 		data:      filepath.Join(folder, "data"),
 		ready:     filepath.Join(folder, "ready.json"),
 	}
@@ -115,9 +115,9 @@ func (s *Stack) run(t *testing.T, temporal, ui, s3 string) {
 	s.command = exec.Command(Binary(t, "devstack"), "--data", s.data,
 		"--temporal-addr", temporal, "--ui-addr", ui, "--s3-addr", s3, "--ready-file", s.ready)
 	s.command.Stdout, s.command.Stderr = s.output, s.output
-	s.command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
+	s.command.Env = append(slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		return strings.HasPrefix(entry, "DEVSTACK_")
-	})
+	}), "DEVSTACK_S3_ACCESS_KEY="+s.AccessKey, "DEVSTACK_S3_SECRET_KEY="+s.SecretKey)
 	// A test that panics or runs out of time has no cleanup.
 	s.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if err := s.command.Start(); err != nil {
