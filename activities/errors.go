@@ -6,12 +6,15 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/fault"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 )
 
 // toTemporal turns an error into what Temporal needs to know of it: its type,
-// whether to retry, and when. It is the only place that does.
+// whether to retry, and when. It is the only place that does. A fault that waits is
+// benign: Attempts doesn't count it. One that pauses carries its reason, for the
+// workflow to wait until a person has acted.
 func toTemporal(err error) error {
 	if err == nil {
 		return nil
@@ -34,8 +37,16 @@ func toTemporal(err error) error {
 		if f.Code != "" {
 			code = f.Code
 		}
-		options.NonRetryable = f.Kind == fault.Permanent
 		options.NextRetryDelay = f.RetryAfter
+		switch f.Kind {
+		case fault.Permanent:
+			options.NonRetryable = true
+		case fault.Wait:
+			options.Category = temporal.ApplicationErrorCategoryBenign
+		case fault.Pause:
+			options.NonRetryable = true
+			options.Details = []any{evaluation.Reason{Code: code, Message: err.Error()}}
+		}
 	}
 	return temporal.NewApplicationErrorWithOptions(err.Error(), code, options)
 }

@@ -97,7 +97,7 @@ func newFixture(t *testing.T, change func(*evaluation.Spec)) *fixture {
 	f.planner = &Planner{Library: library}
 	f.speech = &Speech{Library: library, Once: once, Synthesizer: f.tones}
 	f.clips = &Clips{Library: library, Once: once, Recognizer: f.ears, Software: "test"}
-	f.detection = &Detection{Library: library, Once: once, Detectors: func(context.Context, evaluation.Spec) (detect.Detector, error) { return f.detector, nil }}
+	f.detection = &Detection{Library: library, Once: once, Detectors: func(context.Context, Wanted) (detect.Detector, error) { return f.detector, nil }}
 	f.records = &Records{Library: library}
 
 	lines, slices, err := library.Archive.PutDataset(ctx, []dialogue.Dialogue{quarrel})

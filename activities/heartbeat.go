@@ -3,8 +3,6 @@ package activities
 import (
 	"context"
 	"time"
-
-	"go.temporal.io/sdk/activity"
 )
 
 // heartbeatInterval is well below the HeartbeatTimeout of the activities that
@@ -25,7 +23,7 @@ func beating(ctx context.Context) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				activity.RecordHeartbeat(ctx)
+				heartbeat(ctx)
 			}
 		}
 	}()

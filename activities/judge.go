@@ -2,64 +2,13 @@ package activities
 
 import (
 	"context"
-	"errors"
-	"time"
 
-	"github.com/speechmanip/speechmanip/internal/audio"
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
-	"github.com/speechmanip/speechmanip/internal/recognize"
 	"github.com/speechmanip/speechmanip/internal/tactic"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
-
-// DetectionLifetime bounds one call of a detector; the activity's StartToClose
-// is longer.
-const DetectionLifetime = 2 * time.Minute
-
-// Detectors finds the detector that a spec asks for. The error names the ones
-// there are.
-type Detectors func(ctx context.Context, spec evaluation.Spec) (detect.Detector, error)
-
-// Detection asks detectors.
-type Detection struct {
-	Library   *Library
-	Once      Once
-	Detectors Detectors
-	Affinity  string // the worker's own queue beside the shared one; "" for none
-}
-
-// DetectorCheck is what a detector says about itself.
-type DetectorCheck struct {
-	Identity   detect.Identity `json:"identity"`
-	NeedsWords bool            `json:"needs_words"`
-	Seen       objectstore.Ref `json:"seen"`
-}
-
-// CheckDetector identifies the evaluation's detector and stores what it was
-// trained on.
-func (d *Detection) CheckDetector(ctx context.Context, manifest objectstore.Ref) (DetectorCheck, error) {
-	check, err := d.check(ctx, manifest)
-	return check, toTemporal(err)
-}
-
-func (d *Detection) check(ctx context.Context, manifest objectstore.Ref) (DetectorCheck, error) {
-	m, err := d.Library.Manifest(ctx, manifest)
-	if err != nil {
-		return DetectorCheck{}, err
-	}
-	detector, err := d.Detectors(ctx, m.Spec)
-	if err != nil {
-		return DetectorCheck{}, err
-	}
-	identity, err := detector.Identity(ctx)
-	if err != nil {
-		return DetectorCheck{}, err
-	}
-	seen, err := objectstore.PutJSON(ctx, d.Library.Archive.Store, evaluation.SeenKey(m.Spec.ID), detector.Seen(), objectstore.PutOptions{})
-	return DetectorCheck{Identity: identity, NeedsWords: detector.NeedsTranscript(), Seen: seen}, err
-}
 
 // JudgeTask is a dialogue to judge, with what the modality needs of it.
 type JudgeTask struct {
@@ -67,15 +16,28 @@ type JudgeTask struct {
 	Clip       objectstore.Ref `json:"clip,omitzero"`
 	Transcript objectstore.Ref `json:"transcript,omitzero"`
 	Prepared   objectstore.Ref `json:"prepared,omitzero"`
+	Modality   detect.Modality `json:"modality"`          // what is asked about: never evaluation.Both
+	Swapped    bool            `json:"swapped,omitempty"` // ask with the option letters exchanged
+}
+
+// PreparedResult is what an item's passes share, and where to ask for them:
+// Queue is the preparing worker's own, whose server has just read the prompt.
+type PreparedResult struct {
+	StoredResult
+	Queue string `json:"queue,omitempty"`
 }
 
 // PrepareItem does once what the item's passes share. Parallel passes would all
 // miss it at once.
-func (d *Detection) PrepareItem(ctx context.Context, task JudgeTask) (StoredResult, error) {
-	result, err := d.ask(ctx, task, evaluation.PreparedKey, func(ctx context.Context, c call) (Object, error) {
+func (d *Detection) PrepareItem(ctx context.Context, task JudgeTask) (PreparedResult, error) {
+	stored, err := d.ask(ctx, task, evaluation.PreparedKey, func(ctx context.Context, c call) (Object, error) {
 		body, err := c.detector.Prepare(ctx, c.item)
 		return Object{Body: body, ContentType: "application/json"}, err
 	})
+	result := PreparedResult{StoredResult: stored}
+	if stored.Made {
+		result.Queue = d.Affinity
+	}
 	return result, toTemporal(err)
 }
 
@@ -131,9 +93,49 @@ func (d *Detection) pass(ctx context.Context, task PassTask) (PassResult, error)
 	return PassResult{Pass: pass.Pass, Ref: stored.Ref, Made: stored.Made}, err
 }
 
-// TacticsResult is the options' probabilities, in tactic.Options order.
+// ChoiceResult is the probability with which one pass would say YES.
+type ChoiceResult struct {
+	Yes  vote.Nano       `json:"yes"`
+	Ref  objectstore.Ref `json:"ref"`
+	Made bool            `json:"made"`
+}
+
+// ChooseVotes finds the distribution that the item's passes would be drawn from.
+func (d *Detection) ChooseVotes(ctx context.Context, task JudgeTask) (ChoiceResult, error) {
+	result, err := d.choose(ctx, task)
+	return result, toTemporal(err)
+}
+
+func (d *Detection) choose(ctx context.Context, task JudgeTask) (ChoiceResult, error) {
+	manifest, err := d.Library.Manifest(ctx, task.Task.Manifest)
+	if err != nil {
+		return ChoiceResult{}, err
+	}
+	sampling := manifest.Spec.Rules.Sampling
+	key := func(q evaluation.Question) string { return evaluation.ChoiceKey(q, sampling) }
+	stored, err := d.ask(ctx, task, key, func(ctx context.Context, c call) (Object, error) {
+		chooser, err := chooserOf(c.detector)
+		if err != nil {
+			return Object{}, err
+		}
+		choice, err := chooser.Choose(ctx, c.item, sampling)
+		if err != nil {
+			return Object{}, err
+		}
+		return jsonObject(evaluation.StoredChoice{Question: c.question, Sampling: sampling, Choice: choice})
+	})
+	if err != nil {
+		return ChoiceResult{}, err
+	}
+	choice, err := objectstore.GetJSON[evaluation.StoredChoice](ctx, d.Library.Archive.Store, stored.Ref)
+	return ChoiceResult{Yes: choice.Choice.Yes, Ref: stored.Ref, Made: stored.Made}, err
+}
+
+// TacticsResult is the options' probabilities, in tactic.Options order. Drawn is
+// the option that every tactic pass draws, under vote.DrawSample.
 type TacticsResult struct {
 	Masses []vote.Mass     `json:"masses"`
+	Drawn  []tactic.Tactic `json:"drawn,omitempty"`
 	Ref    objectstore.Ref `json:"ref"`
 	Made   bool            `json:"made"`
 }
@@ -164,7 +166,28 @@ func (d *Detection) tactics(ctx context.Context, task JudgeTask) (TacticsResult,
 		return TacticsResult{}, err
 	}
 	scores, err := objectstore.GetJSON[evaluation.StoredTactics](ctx, d.Library.Archive.Store, stored.Ref)
-	return TacticsResult{Masses: scores.Scores.Masses, Ref: stored.Ref, Made: stored.Made}, err
+	if err != nil {
+		return TacticsResult{}, err
+	}
+	result := TacticsResult{Masses: scores.Scores.Masses, Ref: stored.Ref, Made: stored.Made}
+	if manifest.Spec.Rules.TacticDraw == vote.DrawSample {
+		result.Drawn = drawTactics(result.Masses, manifest.Spec, scores.Question.Input)
+	}
+	return result, nil
+}
+
+// drawTactics draws every tactic pass's option with the pass's own seed; "" where
+// no option has a known probability.
+func drawTactics(masses []vote.Mass, spec evaluation.Spec, input string) []tactic.Tactic {
+	options := tactic.Options()
+	drawn := make([]tactic.Tactic, spec.Rules.Passes)
+	for i := range drawn {
+		seed := evaluation.PassSeed(spec.Detection.Seed, input, i)
+		if place, err := vote.Draw(masses, spec.Rules.Sampling, seed); err == nil && place < len(options) {
+			drawn[i] = options[place]
+		}
+	}
+	return drawn
 }
 
 // QuoteTask asks for a YES's evidence; Attempt 1 is the retry.
@@ -203,77 +226,4 @@ func (d *Detection) quote(ctx context.Context, task QuoteTask) (QuoteResult, err
 	}
 	quote, err := objectstore.GetJSON[evaluation.StoredQuote](ctx, d.Library.Archive.Store, stored.Ref)
 	return QuoteResult{Ref: stored.Ref, Empty: quote.Evidence.Quote == "", Made: stored.Made}, err
-}
-
-// call is one question to a detector.
-type call struct {
-	detector detect.Detector
-	item     detect.Item
-	question evaluation.Question
-}
-
-// ask answers a question from the store, or has the detector answer it once.
-func (d *Detection) ask(ctx context.Context, task JudgeTask, key func(evaluation.Question) string, answer func(context.Context, call) (Object, error)) (StoredResult, error) {
-	job, err := d.Library.Open(ctx, task.Task)
-	if err != nil {
-		return StoredResult{}, err
-	}
-	question := job.question(task)
-	ref, made, err := d.Once.Do(ctx, key(question), DetectionLifetime, func(ctx context.Context) (Object, error) {
-		detector, err := d.Detectors(ctx, job.Spec)
-		if err != nil {
-			return Object{}, err
-		}
-		item, err := d.item(ctx, job, task)
-		if err != nil {
-			return Object{}, err
-		}
-		return answer(ctx, call{detector: detector, item: item, question: question})
-	})
-	return StoredResult{Ref: ref, Made: made}, err
-}
-
-// question names everything that shapes the answers about this item.
-func (j Job) question(task JudgeTask) evaluation.Question {
-	q := evaluation.Question{
-		Detector: j.Engines.Detector,
-		Modality: j.Spec.Detection.Modality,
-		Input:    task.Clip.SHA256,
-	}
-	if q.Modality == detect.Text {
-		q.Input = j.Dialogue.TextHash()
-	}
-	if j.Engines.NeedsWords || q.Modality == detect.ASR {
-		q.Words = task.Transcript.Key
-	}
-	if j.Spec.Detection.Passes == evaluation.PassesFresh {
-		q.Fresh = j.Task.Evaluation
-	}
-	return q
-}
-
-// item gives the detector what the modality allows, and nothing else.
-func (d *Detection) item(ctx context.Context, job Job, task JudgeTask) (detect.Item, error) {
-	store := d.Library.Archive.Store
-	item := detect.Item{ID: job.Dialogue.ID, Modality: job.Spec.Detection.Modality}
-	switch item.Modality {
-	case detect.Text:
-		item.Turns = job.Dialogue.Turns
-	case detect.Audio:
-		item.Audio = func(ctx context.Context) (audio.PCM, error) { return readClip(ctx, store, task.Clip) }
-	}
-	if !task.Transcript.IsZero() {
-		item.Transcript = func(ctx context.Context) (recognize.Transcript, error) {
-			return objectstore.GetJSON[recognize.Transcript](ctx, store, task.Transcript)
-		}
-	}
-	if task.Prepared.IsZero() {
-		return item, nil
-	}
-	var err error
-	item.Prepared, err = objectstore.Bytes(ctx, store, task.Prepared)
-	if errors.Is(err, objectstore.ErrNotFound) {
-		err = badInput("judge", err)
-	}
-	return item, err
 }

@@ -22,14 +22,14 @@ func (f *fixture) heard(t *testing.T) JudgeTask {
 	clip := f.render(t)
 	f.ears.words = []string{"you", "never", "listen"}
 	transcript := must[StoredResult](t, f.clips.RecognizeClip, ClipTask{Task: f.task, Clip: clip.Clip})
-	task := JudgeTask{Task: f.task, Clip: clip.Clip, Transcript: transcript.Ref}
-	task.Prepared = must[StoredResult](t, f.detection.PrepareItem, task).Ref
+	task := JudgeTask{Task: f.task, Clip: clip.Clip, Transcript: transcript.Ref, Modality: detect.Audio}
+	task.Prepared = must[PreparedResult](t, f.detection.PrepareItem, task).Ref
 	return task
 }
 
 func TestCheckDetector(t *testing.T) {
 	f := newFixture(t, nil)
-	check := must[DetectorCheck](t, f.detection.CheckDetector, f.task.Manifest)
+	check := must[DetectorCheck](t, f.detection.CheckDetector, CheckTask{Manifest: f.task.Manifest})
 	if check.Identity != standIn || !check.NeedsWords {
 		t.Errorf("check %+v", check)
 	}
@@ -37,13 +37,13 @@ func TestCheckDetector(t *testing.T) {
 		t.Errorf("what it was trained on (-want +got):\n%s", diff)
 	}
 	f.detector.fail = fault.Permanentf("ask detector", "engine_missing", "no server")
-	_, err := run[DetectorCheck](t, f.detection.CheckDetector, f.task.Manifest)
+	_, err := run[DetectorCheck](t, f.detection.CheckDetector, CheckTask{Manifest: f.task.Manifest})
 	failedWith(t, err, "engine_missing", false)
 
-	f.detection.Detectors = func(context.Context, evaluation.Spec) (detect.Detector, error) {
+	f.detection.Detectors = func(context.Context, Wanted) (detect.Detector, error) {
 		return nil, fault.Permanentf("find detector", "unknown_detector", "no detector here")
 	}
-	_, err = run[DetectorCheck](t, f.detection.CheckDetector, f.task.Manifest)
+	_, err = run[DetectorCheck](t, f.detection.CheckDetector, CheckTask{Manifest: f.task.Manifest})
 	failedWith(t, err, "unknown_detector", false)
 }
 
@@ -56,7 +56,7 @@ func TestPrepareItem(t *testing.T) {
 	}
 	calls := f.detector.calls
 	task.Prepared = objectstore.Ref{}
-	if again := must[StoredResult](t, f.detection.PrepareItem, task); again.Made || f.detector.calls != calls {
+	if again := must[PreparedResult](t, f.detection.PrepareItem, task); again.Made || f.detector.calls != calls {
 		t.Errorf("prepared again: %+v", again)
 	}
 }
@@ -109,6 +109,7 @@ func TestDetectPassByModality(t *testing.T) {
 		if modality != detect.Text {
 			task = f.heard(t)
 		}
+		task.Modality = modality
 		pass := must[PassResult](t, f.detection.DetectPass, PassTask{JudgeTask: task})
 		keys[pass.Ref.Key] = modality
 		item := f.detector.items[len(f.detector.items)-1]
@@ -216,7 +217,7 @@ func TestDetectionFailures(t *testing.T) {
 		unprepared := task
 		unprepared.Prepared = objectstore.Ref{}
 		unprepared.Clip.SHA256 = "another" // so that it isn't answered from the store
-		_, err := run[StoredResult](t, f.detection.PrepareItem, unprepared)
+		_, err := run[PreparedResult](t, f.detection.PrepareItem, unprepared)
 		failedWith(t, err, "object_corrupt", false)
 	})
 }

@@ -22,6 +22,10 @@ type Plan struct {
 	SpeechQueue string          `json:"speech_queue"`
 	DetectQueue string          `json:"detect_queue"`
 	Rules       vote.Rules      `json:"rules"`
+
+	Modalities   []detect.Modality `json:"modalities"`
+	Swap         bool              `json:"swap,omitempty"`          // ask with the option letters in both orders
+	SharesPrefix bool              `json:"shares_prefix,omitempty"` // the passes belong where the item was prepared
 }
 
 // script is how the dialogue is to be spoken.
@@ -63,6 +67,10 @@ func (p *Planner) plan(ctx context.Context, task evaluation.Task) (Plan, error) 
 		DetectQueue: job.Spec.Detection.Queue(),
 		Rules:       job.Spec.Rules,
 		Clip:        task.Item.Clip,
+
+		Modalities:   job.Spec.Detection.Modalities(),
+		Swap:         job.Spec.Detection.OptionOrder == evaluation.OrderBoth,
+		SharesPrefix: job.Engines.SharesPrefix,
 	}
 	if !plan.NeedsClip || !plan.Clip.IsZero() {
 		return plan, nil

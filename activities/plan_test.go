@@ -17,6 +17,7 @@ func TestPlanDialogue(t *testing.T) {
 	want := Plan{
 		Spoken: []int{0, 1, 3}, NeedsClip: true, NeedsWords: true, // turn 2 has no words
 		SpeechQueue: "speech-tones", DetectQueue: "detect-cpu-test", Rules: vote.Paper(),
+		Modalities: []detect.Modality{detect.Audio},
 	}
 	if diff := cmp.Diff(want, must[Plan](t, f.planner.PlanDialogue, f.task)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
@@ -51,11 +52,17 @@ func TestPlanByModality(t *testing.T) {
 	}{
 		{"asr is heard", detect.ASR, objectstore.Ref{}, Plan{Spoken: []int{0, 1, 3}, NeedsClip: true, NeedsWords: true}},
 		{"text is read", detect.Text, objectstore.Ref{}, Plan{}},
+		{"both is heard, and judged by its clip first", evaluation.Both, objectstore.Ref{}, Plan{
+			Spoken: []int{0, 1, 3}, NeedsClip: true, NeedsWords: true, Modalities: []detect.Modality{detect.Audio, detect.Text},
+		}},
 		{"a clip that exists", detect.Audio, clip, Plan{Clip: clip, NeedsClip: true, NeedsWords: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, func(s *evaluation.Spec) { s.Detection.Modality = test.modality })
 			f.task.Item.Clip = test.clip
+			if test.want.Modalities == nil {
+				test.want.Modalities = []detect.Modality{test.modality}
+			}
 			test.want.SpeechQueue, test.want.DetectQueue, test.want.Rules = "speech-tones", "detect-cpu-test", vote.Paper()
 			if diff := cmp.Diff(test.want, must[Plan](t, f.planner.PlanDialogue, f.task)); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
@@ -120,7 +127,7 @@ func TestKeysAreStable(t *testing.T) {
 		turns[i] = turn.Key
 	}
 	pass := must[PassResult](t, f.detection.DetectPass, PassTask{JudgeTask: JudgeTask{
-		Task: f.task, Clip: objectstore.Ref{Key: "clips/c.wav", SHA256: "c"}, Transcript: objectstore.Ref{Key: "transcripts/t.json"},
+		Task: f.task, Clip: objectstore.Ref{Key: "clips/c.wav", SHA256: "c"}, Transcript: objectstore.Ref{Key: "transcripts/t.json"}, Modality: detect.Audio,
 	}, Index: 2})
 	got := map[string]string{
 		"turn 0": turns[0], "turn 1": turns[1], "turn 2": turns[2], "turn 3": turns[3],
@@ -133,7 +140,7 @@ func TestKeysAreStable(t *testing.T) {
 		"turn 3":   "turns/83e1de896c12b7d42dee94379a9589e3951b31d2d4c4366abec9063758374cca.wav",
 		"clip":     "clips/1ce3afacc70544cf0bdadba90b85b52c782bc0ac65599255a4a41beedd7d6a07.wav",
 		"timeline": "clips/1ce3afacc70544cf0bdadba90b85b52c782bc0ac65599255a4a41beedd7d6a07.json",
-		"pass":     "passes/8e9642a2895f9c4a66f01c7244f0b1a87ea6317b3538ae4c7b88b21024b161d7.json",
+		"pass":     "passes/92855c1ab02399bdf09ef54c797a87c878f4b05f064988c31d9ded51b8d2d73b.json",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)

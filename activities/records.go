@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"slices"
 
 	"github.com/speechmanip/speechmanip/internal/audio"
 	"github.com/speechmanip/speechmanip/internal/detect"
@@ -21,6 +22,34 @@ type Records struct {
 func (r *Records) SaveEngines(ctx context.Context, id string, engines evaluation.Engines) (objectstore.Ref, error) {
 	ref, err := objectstore.PutJSON(ctx, r.Library.Archive.Store, evaluation.EnginesKey(id), engines, objectstore.PutOptions{})
 	return ref, toTemporal(err)
+}
+
+// SaveSpeaking stores who renders an evaluation's exemplars, before the detector
+// that shows them can say who it is.
+func (r *Records) SaveSpeaking(ctx context.Context, id string, engines evaluation.Engines) (objectstore.Ref, error) {
+	ref, err := objectstore.PutJSON(ctx, r.Library.Archive.Store, evaluation.SpeakingKey(id), engines, objectstore.PutOptions{})
+	return ref, toTemporal(err)
+}
+
+// SaveExemplars stores the exemplars of a manifest with the clips that were
+// rendered of them, which are in the same order; none where nothing is heard.
+func (r *Records) SaveExemplars(ctx context.Context, manifest objectstore.Ref, clips []objectstore.Ref) (objectstore.Ref, error) {
+	ref, err := r.saveExemplars(ctx, manifest, clips)
+	return ref, toTemporal(err)
+}
+
+func (r *Records) saveExemplars(ctx context.Context, manifest objectstore.Ref, clips []objectstore.Ref) (objectstore.Ref, error) {
+	m, err := r.Library.Manifest(ctx, manifest)
+	if err != nil {
+		return objectstore.Ref{}, err
+	}
+	shown := slices.Clone(m.Shown)
+	for i, clip := range clips {
+		if i < len(shown) {
+			shown[i].Item.Clip = clip
+		}
+	}
+	return objectstore.PutJSON(ctx, r.Library.Archive.Store, evaluation.ExemplarsKey(m.Spec.ID), shown, objectstore.PutOptions{})
 }
 
 // RecordTask is a dialogue's end: refs to what was found, or the failure.

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/speechmanip/speechmanip/internal/audio"
+	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
@@ -95,7 +96,7 @@ func TestSaveRecordOfGivenClip(t *testing.T) {
 	task := f.judged(t)
 	task.Timeline = objectstore.Ref{}
 	f.detector.quote = "I do listen"
-	retry := QuoteTask{JudgeTask: JudgeTask{Task: f.task, Clip: task.Clip, Transcript: task.Transcript}, Attempt: 1}
+	retry := QuoteTask{JudgeTask: JudgeTask{Task: f.task, Clip: task.Clip, Transcript: task.Transcript, Modality: detect.Audio}, Attempt: 1}
 	task.Quotes = append(task.Quotes, must[QuoteResult](t, f.detection.QuoteEvidence, retry).Ref)
 	record := get[evaluation.Record](t, f.store, must[objectstore.Ref](t, f.records.SaveRecord, task))
 	if record.ClipSeconds < 5 || record.Casting != nil {

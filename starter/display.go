@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 
@@ -16,16 +17,17 @@ import (
 type display struct {
 	out      io.Writer
 	terminal bool
-	last     string
+	last     string // of both kinds
+	counts   string // the last progress
 }
 
 func (d *display) progress(p evaluation.Progress) {
 	text := fmt.Sprintf("%s: %d of %d dialogues (%d YES, %d NO, %d unresolved, %d failed), %d in flight; %d turns spoken, %d from the store",
 		p.Stage, p.Done, p.Total, p.Yes, p.No, p.Unresolved, p.Failed, p.Started-p.Done, p.Usage.TurnsMade, p.Usage.TurnsStored)
-	if text == d.last {
+	if text == d.counts {
 		return
 	}
-	d.last = text
+	d.last, d.counts = text, text
 	if d.terminal {
 		fmt.Fprintf(d.out, "\r\033[K%s", text)
 		return
@@ -43,6 +45,11 @@ func (d *display) line(text string) {
 	}
 	d.last = text
 	fmt.Fprintln(d.out, text)
+}
+
+// pausedLine says what an evaluation waits for, and how it goes on.
+func pausedLine(id string, p evaluation.Pause) string {
+	return fmt.Sprintf("paused since %s (%s): %s; then: starter resume %s", p.Since.Local().Format(time.DateTime), p.Code, p.Message, id)
 }
 
 // end leaves the cursor on a new line.

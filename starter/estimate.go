@@ -101,15 +101,6 @@ type estimated struct {
 	Exceeded bool              `json:"budget_exceeded"`
 }
 
-// stored is turn audio that lies in the store already, of its own or within clips.
-type stored struct {
-	Clips      int     `json:"clips"`
-	Turns      int     `json:"turns"` // those of the clips too
-	Characters int     `json:"characters"`
-	Seconds    float64 `json:"seconds"` // of the clips
-	clipText   int     // characters of the clips
-}
-
 func (a *app) estimate(ctx context.Context, r *request, pace pace, offline bool) error {
 	if err := pace.validate(); err != nil {
 		return err
@@ -131,6 +122,9 @@ func (a *app) estimate(ctx context.Context, r *request, pace pace, offline bool)
 		e.NotChecked = "--offline"
 	} else if e.NotChecked == "" {
 		e.Stored, e.NotChecked = a.lookUp(ctx, p)
+		if rate, ok := e.Stored.rate(); ok {
+			e.Rate = rate
+		}
 	}
 	e.count(p, pace)
 	if r.json {

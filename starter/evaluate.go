@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/workflows"
@@ -201,7 +202,16 @@ func start(ctx context.Context, c client.Client, m evaluation.Manifest, ref obje
 		Items:       m.Items,
 		Limits:      spec.Limits,
 		DetectQueue: spec.Detection.Queue(),
+		Shown:       len(m.Shown) > 0,
+		Prices:      spec.Prices,
+		Budget:      spec.Budget,
 	}
+	for _, e := range m.Shown {
+		if e.Item.Clip.IsZero() && slices.Contains(spec.Detection.Modalities(), detect.Audio) {
+			input.Exemplars = append(input.Exemplars, e.Item)
+		}
+	}
+	input.Estimates = m.Estimates
 	if !spec.Dataset.Clips {
 		input.SpeechQueue = evaluation.SpeechQueue(spec.Speech.Synthesizer)
 	}

@@ -78,8 +78,8 @@ func (a *app) root() *cobra.Command {
 		return usagef("%w (see `%s --help`)", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		a.setupCommand(), a.estimateCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
-		a.reportCommand(), a.cancelCommand(), a.terminateCommand(),
+		a.setupCommand(), a.doctorCommand(), a.estimateCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
+		a.reportCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.terminateCommand(),
 		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(), a.promptsCommand(),
 	)
 	return root

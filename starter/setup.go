@@ -78,24 +78,33 @@ func (a *app) setup(ctx context.Context, attributes bool) error {
 
 // registerAttributes adds those that the namespace lacks and returns them.
 func registerAttributes(ctx context.Context, c client.Client, namespace string) ([]string, error) {
+	names, err := missingAttributes(ctx, c, namespace)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	missing := map[string]enumspb.IndexedValueType{}
+	for _, name := range names {
+		missing[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: missing})
+	return names, err
+}
+
+// missingAttributes returns the search attributes that the namespace lacks. One that
+// is there as something else is an error.
+func missingAttributes(ctx context.Context, c client.Client, namespace string) ([]string, error) {
 	known, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
 		return nil, err
 	}
-	missing := map[string]enumspb.IndexedValueType{}
 	var names []string
 	for _, name := range evaluation.SearchAttributes() {
 		switch kind, ok := known.CustomAttributes[name]; {
 		case !ok:
-			missing[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
 			names = append(names, name)
 		case kind != enumspb.INDEXED_VALUE_TYPE_KEYWORD:
 			return nil, fmt.Errorf("%s exists as %s, not Keyword", name, kind)
 		}
 	}
-	if len(missing) == 0 {
-		return nil, nil
-	}
-	_, err = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: missing})
-	return names, err
+	return names, nil
 }

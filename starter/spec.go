@@ -39,7 +39,7 @@ type request struct {
 	rules, detector, model       string
 	modality, accelerator, pool  string
 	strategy, optionOrder, shown string
-	passes                       string
+	passes, votes, tacticDraw    string
 	seed                         uint64
 	maxWER                       float64
 	chunkSize, chunks, dialogues int
@@ -67,11 +67,13 @@ func (r *request) flags(cmd *cobra.Command) {
 	f.StringVar(&r.model, "model", "", "of a baseline: its model file (see baseline train), without it one is trained now on the built-in training text; of chat: the model's name on the server")
 	f.StringVar(&r.strategy, "prompt", "zero-shot", "of chat: the prompt strategy, one of "+strings.Join(prompt.Names(), ", "))
 	f.StringVar(&r.shown, "exemplars", "", exemplarHelp)
-	f.StringVar(&r.optionOrder, "option-order", string(prompt.AB), "of chat: which letter stands for YES: ab or ba")
-	f.StringVar(&r.modality, "modality", string(detect.Audio), "what the detector is given: audio, text or asr")
+	f.StringVar(&r.optionOrder, "option-order", string(prompt.AB), "of chat: which letter stands for YES: ab, ba, or both one after the other")
+	f.StringVar(&r.modality, "modality", string(detect.Audio), "what the detector is given: audio, text, asr, or both audio and text of each dialogue")
 	f.StringVar(&r.accelerator, "accelerator", "cpu", "the detect queue's kind of machine")
 	f.StringVar(&r.pool, "pool", "baseline", "the detect queue's pool")
 	f.StringVar(&r.rules, "rules", vote.Paper().Name, "vote rules: "+strings.Join(vote.Presets(), " or "))
+	f.StringVar(&r.votes, "votes", string(vote.VotesSampled), "the calls that the votes take: sampled (one each), early-stop (none once the label is settled) or analytic (one: the label that most draws would give)")
+	f.StringVar(&r.tacticDraw, "tactic-draw", string(vote.DrawScore), "how a tactic pass finds its option: score (the most probable one) or sample")
 	f.StringVar(&r.passes, "passes", string(evaluation.PassesReuse), "reuse stored passes, or ask afresh: reuse or fresh")
 	f.Uint64Var(&r.seed, "seed", 0, "every pass's own seed derives from it")
 	f.Float64Var(&r.maxWER, "max-wer", evaluation.DefaultQuality().MaxWER, "flag clips whose word error rate is above")
@@ -132,6 +134,10 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 	}
 	if r.detector == chatDetector {
 		p.spec.Detection.Strategy, p.spec.Detection.OptionOrder = r.strategy, r.optionOrder
+	}
+	p.spec.Rules.Votes, p.spec.Rules.TacticDraw = vote.VoteMode(r.votes), vote.DrawRule(r.tacticDraw)
+	if s := p.spec.Rules.Sampling; s.Temperature == 0 && p.spec.Rules.Votes == vote.VotesSampled && p.spec.Rules.Passes > 1 {
+		p.notes = append(p.notes, fmt.Sprintf("rules %s sample at temperature 0: all %d passes say the same, and cost as much each; --votes analytic asks once", rules.Name, rules.Passes))
 	}
 	p.spec.Compose.Level = audio.Level(r.level)
 	p.spec.Quality.MaxWER = r.maxWER
@@ -201,8 +207,10 @@ func (r *request) checkDetector() error {
 	if !slices.Contains(prompt.Names(), r.strategy) {
 		errs = append(errs, fmt.Errorf("--prompt %q: use one of %s", r.strategy, strings.Join(prompt.Names(), ", ")))
 	}
-	if err := prompt.Order(r.optionOrder).Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("--option-order: %w", err))
+	if r.optionOrder != evaluation.OrderBoth {
+		if err := prompt.Order(r.optionOrder).Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("--option-order: %w, or both", err))
+		}
 	}
 	return errors.Join(errs...)
 }

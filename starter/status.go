@@ -131,6 +131,9 @@ func (a *app) printStatus(s summary) {
 	if p := s.Progress; p != nil {
 		fmt.Fprintf(a.out, "%s: %d YES, %d NO, %d unresolved, %d failed, %d in flight\n", p.Stage, p.Yes, p.No, p.Unresolved, p.Failed, p.Started-p.Done)
 	}
+	if s.Progress != nil && s.Progress.Paused != nil {
+		fmt.Fprintln(a.out, pausedLine(s.Evaluation, *s.Progress.Paused))
+	}
 	for _, line := range s.Unserved {
 		fmt.Fprintln(a.out, line)
 	}

@@ -9,8 +9,6 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-
-	"github.com/speechmanip/speechmanip/internal/evaluation"
 )
 
 func (a *app) cancelCommand() *cobra.Command {
@@ -37,29 +35,15 @@ func (a *app) terminateCommand() *cobra.Command {
 	}
 }
 
+// stop ends an evaluation and says so.
 func (a *app) stop(ctx context.Context, id, done string, stop func(context.Context, client.Client, string) error) error {
-	if err := evaluation.CheckID(id); err != nil {
-		return usageError{err}
-	}
-	cfg, err := a.config()
-	if err != nil {
-		return err
-	}
-	c, err := a.dial(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	err = stop(ctx, c, evaluation.WorkflowID(id))
-	var notFound *serviceerror.NotFound
-	if errors.As(err, &notFound) {
-		return fmt.Errorf("no evaluation %q is running", id)
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(a.out, "evaluation %s: %s; `starter report %[1]s` shows what is stored\n", id, done)
-	return nil
+	return a.running(ctx, id, func(ctx context.Context, c client.Client, id string) error {
+		if err := stop(ctx, c, id); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "evaluation %s: %s; `starter report %[1]s` shows what is stored\n", id, done)
+		return nil
+	})
 }
 
 // terminateTree terminates an evaluation's workflows from the top, so that no

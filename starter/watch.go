@@ -149,6 +149,9 @@ func (a *app) wait(ctx context.Context, c client.Client, m evaluation.Manifest) 
 			progress, err := liveProgress(ctx, c, id)
 			if err == nil {
 				display.progress(progress)
+				if progress.Paused != nil {
+					display.line(pausedLine(m.Spec.ID, *progress.Paused))
+				}
 			}
 			if status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 				return status, nil

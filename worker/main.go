@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.uber.org/zap"
 
@@ -166,7 +167,10 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		eleven:   cfg.Eleven,
 		once:     activities.Once{Store: store, Log: log.Named("once"), Now: time.Now},
 	}
-	workers, queues, err := parts.workers(temporal, worker.Options{WorkerStopTimeout: cfg.Drain})
+	workers, queues, err := parts.workers(temporal, worker.Options{
+		WorkerStopTimeout: cfg.Drain,
+		Interceptors:      []interceptor.WorkerInterceptor{&activities.Attempts{}},
+	})
 	if err != nil {
 		return err
 	}

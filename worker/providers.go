@@ -81,8 +81,8 @@ const maxDetectors = 4
 func detectors(store objectstore.Store, server config.Chat) activities.Detectors {
 	var mu sync.Mutex
 	kept := map[string]detect.Detector{}
-	return func(ctx context.Context, spec evaluation.Spec) (detect.Detector, error) {
-		key, err := json.Marshal([]any{spec.Detection, spec.Rules})
+	return func(ctx context.Context, w activities.Wanted) (detect.Detector, error) {
+		key, err := json.Marshal([]any{w.Spec.Detection, w.Spec.Rules, w.Order, w.Exemplars})
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func detectors(store objectstore.Store, server config.Chat) activities.Detectors
 		if detector, ok := kept[string(key)]; ok {
 			return detector, nil
 		}
-		detector, err := newDetector(ctx, store, server, spec)
+		detector, err := newDetector(ctx, store, server, w)
 		if err != nil {
 			return nil, err
 		}
@@ -103,11 +103,12 @@ func detectors(store objectstore.Store, server config.Chat) activities.Detectors
 	}
 }
 
-func newDetector(ctx context.Context, store objectstore.Store, server config.Chat, spec evaluation.Spec) (detect.Detector, error) {
+func newDetector(ctx context.Context, store objectstore.Store, server config.Chat, w activities.Wanted) (detect.Detector, error) {
+	spec := w.Spec
 	name := spec.Detection.Detector
 	switch {
 	case name == chat.Name:
-		return newChat(server, spec)
+		return newChat(ctx, server, w)
 	case slices.Contains(baseline.Names(), name):
 		file, err := objectstore.Bytes(ctx, store, spec.Detection.Model)
 		if err != nil {
@@ -127,9 +128,18 @@ func newDetector(ctx context.Context, store objectstore.Store, server config.Cha
 	}
 }
 
-func newChat(server config.Chat, spec evaluation.Spec) (detect.Detector, error) {
+func newChat(ctx context.Context, server config.Chat, w activities.Wanted) (detect.Detector, error) {
+	spec := w.Spec
 	if len(server.URLs) == 0 {
 		return nil, fault.Permanentf("find detector", "no_server", "this worker has no chat server: set %s for the workers of queue %s", config.EnvChatURL, spec.Detection.Queue())
+	}
+	exemplars, err := w.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var shown []chat.Exemplar
+	for _, e := range exemplars {
+		shown = append(shown, chat.Exemplar{Exemplar: e.Exemplar, Turns: e.Turns, Clip: e.Clip})
 	}
 	detector, err := chat.New(chat.Config{
 		BaseURLs: server.URLs,
@@ -138,8 +148,10 @@ func newChat(server config.Chat, spec evaluation.Spec) (detect.Detector, error) 
 		Dialect:  chat.Dialect(server.Dialect),
 		Model:    spec.Detection.ModelName,
 		Strategy: spec.Detection.Strategy,
-		Order:    prompt.Order(spec.Detection.OptionOrder),
+		Order:    prompt.Order(w.Order),
 		Rules:    spec.Rules,
+
+		Exemplars: shown,
 	})
 	if err != nil {
 		return nil, permanent("find detector", "bad_config", err)

@@ -35,7 +35,8 @@ type part struct {
 	lease     *lessee             // of slots; nil where it needs none
 }
 
-// workers returns one worker a queue, not yet started, and the queues' names.
+// workers returns one worker a queue, not yet started, and the shared queues'
+// names.
 func (w wiring) workers(c client.Client, options worker.Options) ([]worker.Worker, []string, error) {
 	var workers []worker.Worker
 	var queues []string
@@ -50,8 +51,8 @@ func (w wiring) workers(c client.Client, options worker.Options) ([]worker.Worke
 				return nil, nil, err
 			}
 			workers = append(workers, added)
-			queues = append(queues, p.queue)
 		}
+		queues = append(queues, parts[0].queue) // a queue of this process's own concerns nobody else
 	}
 	return workers, queues, nil
 }
@@ -88,7 +89,7 @@ func activityTuner(slots worker.SlotSupplier) (worker.WorkerTuner, error) {
 	})
 }
 
-// role returns what a role does, queue by queue.
+// role returns what a role does, queue by queue, the shared one first.
 func (w wiring) role(role string, c client.Client) ([]part, error) {
 	switch role {
 	case "workflows":

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"fmt"
+
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -19,6 +21,10 @@ type ChunkInput struct {
 	Chunk      objectstore.Ref   `json:"chunk"`
 	Dialogues  int               `json:"dialogues"` // at once
 	Attributes map[string]string `json:"attributes,omitempty"`
+
+	Generation int               `json:"generation,omitempty"` // of the evaluation's pauses
+	Prices     evaluation.Prices `json:"prices,omitzero"`
+	Grant      *evaluation.Cost  `json:"grant,omitempty"` // what the chunk may take; nil without a budget
 }
 
 // ChunkProgress is what a chunk tells its evaluation.
@@ -38,11 +44,12 @@ func EvaluateChunk(ctx workflow.Context, in ChunkInput) (evaluation.Counts, erro
 	if err := workflow.ExecuteLocalActivity(localOptions(ctx, "load chunk"), (*activities.Planner)(nil).LoadChunk, in.Chunk).Get(ctx, &chunk); err != nil {
 		return evaluation.Counts{}, err
 	}
-	c := runningChunk{in: in, items: chunk.Items}
+	c := runningChunk{in: in, items: chunk.Items, generation: in.Generation, grant: in.Grant, blocked: map[string]bool{}}
 	c.progress = evaluation.Progress{Stage: "evaluating", Total: len(chunk.Items)}
 	if err := workflow.SetQueryHandler(ctx, evaluation.QueryProgress, func() (evaluation.Progress, error) { return c.progress, nil }); err != nil {
 		return evaluation.Counts{}, err
 	}
+	workflow.Go(ctx, c.listen)
 	if err := c.run(ctx); err != nil {
 		return c.progress.Counts, err
 	}
@@ -54,44 +61,69 @@ func EvaluateChunk(ctx workflow.Context, in ChunkInput) (evaluation.Counts, erro
 type runningChunk struct {
 	in       ChunkInput
 	items    []evaluation.Item
+	next     int // index in items
+	live     int // dialogues in flight
 	progress evaluation.Progress
+
+	generation int             // of the last resumption
+	blocked    map[string]bool // workflow ids of dialogues that wait for the next one
+	grant      *evaluation.Cost
+	reserved   evaluation.Cost // estimates of the dialogues in flight
+	asked      bool            // for a larger grant
 }
 
 func (c *runningChunk) run(ctx workflow.Context) error {
-	selector := workflow.NewSelector(ctx)
-	live, next := 0, 0
-	for {
-		for ctx.Err() == nil && next < len(c.items) && live < c.in.Dialogues {
-			selector.AddFuture(c.start(ctx, c.items[next]), func(f workflow.Future) {
-				live--
-				var result DialogueResult
-				err := f.Get(ctx, &result)
-				if temporal.IsCanceledError(err) {
-					return // neither done nor failed
-				}
-				c.count(result, err)
-				c.report(ctx)
-			})
-			live++
-			next++
-			c.progress.Started++
+	for ctx.Err() == nil && c.next < len(c.items) {
+		if err := workflow.Await(ctx, func() bool { return c.admits() || c.starved() }); err != nil {
+			break
 		}
-		if live == 0 {
-			return ctx.Err()
+		if c.admits() {
+			c.start(ctx)
+		} else {
+			c.askForGrant(ctx)
 		}
-		selector.Select(ctx)
 	}
+	// A cancellation reaches the dialogues by itself; they are waited for.
+	patient, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	if err := workflow.Await(patient, func() bool { return c.live == 0 }); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
-func (c *runningChunk) start(ctx workflow.Context, item evaluation.Item) workflow.Future {
-	id := evaluation.DialogueWorkflowID(c.in.Evaluation, item.ID)
-	options := childOptions(ctx, id, "dialogue "+evaluation.EncodeID(item.ID), searchAttributes(c.in.Attributes))
-	return workflow.ExecuteChildWorkflow(options, EvaluateDialogue, evaluation.Task{
+// admits reports whether the next dialogue may begin.
+func (c *runningChunk) admits() bool {
+	return c.progress.Paused == nil && c.live < c.in.Dialogues && c.affords()
+}
+
+func (c *runningChunk) start(ctx workflow.Context) {
+	item := c.items[c.next]
+	c.next++
+	c.live++
+	c.progress.Started++
+	c.reserved = c.reserved.Add(item.Estimate)
+	task := evaluation.Task{
 		Evaluation: c.in.Evaluation,
 		Manifest:   c.in.Manifest,
 		Engines:    c.in.Engines,
 		Chunk:      c.in.Index,
 		Item:       item,
+		Generation: c.generation,
+	}
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		id := evaluation.DialogueWorkflowID(c.in.Evaluation, item.ID)
+		options := childOptions(ctx, id, "dialogue "+evaluation.EncodeID(item.ID), searchAttributes(c.in.Attributes))
+		var result DialogueResult
+		err := workflow.ExecuteChildWorkflow(options, EvaluateDialogue, task).Get(ctx, &result)
+		c.live--
+		c.reserved = c.reserved.Sub(item.Estimate)
+		delete(c.blocked, id)
+		if temporal.IsCanceledError(err) {
+			return // neither done nor failed
+		}
+		c.count(result, err)
+		c.report(ctx)
 	})
 }
 
@@ -117,10 +149,94 @@ func (c *runningChunk) report(ctx workflow.Context) {
 	if done == total || done*progressSignals/total == (done-1)*progressSignals/total {
 		return
 	}
-	parent := workflow.GetInfo(ctx).ParentWorkflowExecution
-	if parent == nil {
+	// A lost signal costs a moment's display; the chunk's result has the counts.
+	signalParent(ctx, evaluation.SignalProgress, ChunkProgress{Index: c.in.Index, Counts: c.progress.Counts})
+}
+
+// listen takes what the dialogues and the evaluation say, to the workflow's end.
+func (c *runningChunk) listen(ctx workflow.Context) {
+	selector := workflow.NewSelector(ctx)
+	onSignal(ctx, selector, evaluation.SignalBlocked, func(b evaluation.Blocked) { c.block(ctx, b) })
+	onSignal(ctx, selector, evaluation.SignalPause, func(p evaluation.Pause) {
+		if p.Generation >= c.generation {
+			c.pause(ctx, p.Reason)
+		}
+	})
+	onSignal(ctx, selector, evaluation.SignalResume, func(r evaluation.Resume) { c.resume(ctx, r.Generation) })
+	onSignal(ctx, selector, evaluation.SignalGrant, func(more evaluation.Cost) {
+		if c.grant != nil {
+			grant := c.grant.Add(more)
+			c.grant, c.asked = &grant, false
+		}
+	})
+	for {
+		selector.Select(ctx)
+	}
+}
+
+// block stops admitting, and tells the evaluation once a pause. A dialogue that
+// was blocked before the last resumption missed it: it may go on at once.
+func (c *runningChunk) block(ctx workflow.Context, b evaluation.Blocked) {
+	if b.Generation < c.generation {
+		signal(ctx, b.From, evaluation.SignalResume, evaluation.Resume{Generation: c.generation})
 		return
 	}
-	// A lost signal costs a moment's display; the chunk's result has the counts.
-	workflow.SignalExternalWorkflow(ctx, parent.ID, "", evaluation.SignalProgress, ChunkProgress{Index: c.in.Index, Counts: c.progress.Counts})
+	c.blocked[b.From] = true
+	if c.progress.Paused != nil {
+		return
+	}
+	c.pause(ctx, b.Reason)
+	b.From, b.Generation = workflow.GetInfo(ctx).WorkflowExecution.ID, c.generation
+	signalParent(ctx, evaluation.SignalBlocked, b)
+}
+
+func (c *runningChunk) pause(ctx workflow.Context, why evaluation.Reason) {
+	if c.progress.Paused == nil {
+		c.progress.Paused = &evaluation.Pause{Reason: why, Generation: c.generation, Since: workflow.Now(ctx)}
+	}
+	workflow.SetCurrentDetails(ctx, progressDetails(c.progress))
+}
+
+func (c *runningChunk) resume(ctx workflow.Context, generation int) {
+	if generation <= c.generation {
+		return // stale
+	}
+	c.generation, c.progress.Paused, c.asked = generation, nil, false
+	for _, id := range workflow.DeterministicKeys(c.blocked) {
+		signal(ctx, id, evaluation.SignalResume, evaluation.Resume{Generation: generation})
+	}
+	clear(c.blocked)
+	workflow.SetCurrentDetails(ctx, progressDetails(c.progress))
+}
+
+// affords reports whether the next dialogue's estimate fits into the grant beside
+// what is spent and what those in flight are expected to take.
+func (c *runningChunk) affords() bool {
+	if c.grant == nil {
+		return true
+	}
+	spent := c.in.Prices.Cost(c.progress.Usage)
+	return spent.Add(c.reserved).Add(c.items[c.next].Estimate).Within(*c.grant)
+}
+
+// starved reports whether only a larger grant can help, and none was asked for:
+// what is in flight may still take less than its estimate.
+func (c *runningChunk) starved() bool {
+	return c.live == 0 && c.progress.Paused == nil && !c.asked && !c.affords()
+}
+
+// askForGrant tells the evaluation what the rest is expected to take beyond what
+// is left.
+func (c *runningChunk) askForGrant(ctx workflow.Context) {
+	c.asked = true
+	missing := c.in.Prices.Cost(c.progress.Usage).Sub(*c.grant)
+	for _, item := range c.items[c.next:] {
+		missing = missing.Add(item.Estimate)
+	}
+	signalParent(ctx, evaluation.SignalBlocked, evaluation.Blocked{
+		Reason:     evaluation.Reason{Code: evaluation.ReasonBudget, Message: fmt.Sprintf("%d dialogues of chunk %d are left", len(c.items)-c.next, c.in.Index)},
+		From:       workflow.GetInfo(ctx).WorkflowExecution.ID,
+		Generation: c.generation,
+		Missing:    evaluation.Cost{Calls: max(missing.Calls, 0), Money: max(missing.Money, 0)},
+	})
 }

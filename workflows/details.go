@@ -12,11 +12,20 @@ import (
 func progressDetails(p evaluation.Progress) string {
 	u := p.Usage
 	// Not Fprintf: workflowcheck takes writing to any io.Writer for input and output.
-	return fmt.Sprintf("**%s**: %d of %d dialogues\n\n", p.Stage, p.Done, p.Total) +
+	text := ""
+	if p.Paused != nil {
+		text = pauseDetails(p.Paused.Reason) + "\n"
+	}
+	return text + fmt.Sprintf("**%s**: %d of %d dialogues\n\n", p.Stage, p.Done, p.Total) +
 		"| YES | NO | UNRESOLVED | failed | in flight |\n|---|---|---|---|---|\n" +
 		fmt.Sprintf("| %d | %d | %d | %d | %d |\n\n", p.Yes, p.No, p.Unresolved, p.Failed, p.Started-p.Done) +
 		fmt.Sprintf("Made (and found stored): %d (%d) turns, %d (%d) clips, %d (%d) transcripts, %d (%d) detector answers; %d characters spoken.\n",
 			u.TurnsMade, u.TurnsStored, u.ClipsMade, u.ClipsStored, u.Recognized, u.RecognizedStored, u.PassesMade, u.PassesStored, u.Characters)
+}
+
+// pauseDetails is the Markdown that the Web UI shows of what waits for a person.
+func pauseDetails(r evaluation.Reason) string {
+	return fmt.Sprintf("**paused** (%s): %s\n", r.Code, r.Message)
 }
 
 // verdictDetails is the Markdown that the Web UI shows of a finished dialogue.

@@ -1,8 +1,11 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -22,7 +25,7 @@ type DialogueResult struct {
 // whatever happens, a failure's too; then the workflow fails, so that the Web UI
 // shows it.
 func EvaluateDialogue(ctx workflow.Context, task evaluation.Task) (DialogueResult, error) {
-	d := &runningDialogue{record: activities.RecordTask{Task: task}}
+	d := newDialogue(task)
 	err := d.run(ctx)
 	if temporal.IsCanceledError(err) {
 		return DialogueResult{Usage: d.record.Usage}, err // no verdict and no failure: it may be evaluated later
@@ -44,9 +47,14 @@ func EvaluateDialogue(ctx workflow.Context, task evaluation.Task) (DialogueResul
 
 // runningDialogue collects what a dialogue's record will say.
 type runningDialogue struct {
+	blocker
 	plan   activities.Plan
 	record activities.RecordTask
 	stage  string
+}
+
+func newDialogue(task evaluation.Task) *runningDialogue {
+	return &runningDialogue{blocker: blocker{generation: task.Generation}, record: activities.RecordTask{Task: task}}
 }
 
 func (d *runningDialogue) enter(ctx workflow.Context, stage string) {
@@ -54,10 +62,13 @@ func (d *runningDialogue) enter(ctx workflow.Context, stage string) {
 	workflow.SetCurrentDetails(ctx, "**"+stage+"**")
 }
 
-func (d *runningDialogue) run(ctx workflow.Context) error {
+func (d *runningDialogue) planIt(ctx workflow.Context) error {
 	d.enter(ctx, "planning")
-	planned := workflow.ExecuteLocalActivity(localOptions(ctx, "plan"), (*activities.Planner)(nil).PlanDialogue, d.record.Task)
-	if err := planned.Get(ctx, &d.plan); err != nil {
+	return workflow.ExecuteLocalActivity(localOptions(ctx, "plan"), (*activities.Planner)(nil).PlanDialogue, d.record.Task).Get(ctx, &d.plan)
+}
+
+func (d *runningDialogue) run(ctx workflow.Context) error {
+	if err := d.planIt(ctx); err != nil {
 		return err
 	}
 	if d.plan.NeedsClip {
@@ -78,17 +89,39 @@ func (d *runningDialogue) showVerdict(ctx workflow.Context) error {
 	return workflow.UpsertTypedSearchAttributes(ctx, key.ValueSet(string(d.record.Verdict.Verdict)))
 }
 
-// failure names what stopped a dialogue: the stage, and the code and message of
-// the activity's error without Temporal's wrapping.
+// failure names what stopped a dialogue: the stage, and the code and messages of
+// the activities' errors without Temporal's wrapping. Several turns may fail.
 func failure(stage string, err error) *evaluation.Failure {
-	f := &evaluation.Failure{Stage: stage, Code: "internal", Message: err.Error()}
+	f := &evaluation.Failure{Stage: stage}
+	var messages []string
+	for _, one := range apart(err) {
+		code, message := cause(one)
+		f.Code = cmp.Or(f.Code, code)
+		if !slices.Contains(messages, message) {
+			messages = append(messages, message)
+		}
+	}
+	f.Message = strings.Join(messages, "; ")
+	return f
+}
+
+// apart returns the errors that errors.Join put together.
+func apart(err error) []error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the outermost is meant
+		return several.Unwrap()
+	}
+	return []error{err}
+}
+
+func cause(err error) (code, message string) {
 	var application *temporal.ApplicationError
 	var timeout *temporal.TimeoutError
 	switch {
 	case errors.As(err, &application):
-		f.Code, f.Message = application.Type(), application.Message()
+		return application.Type(), application.Message()
 	case errors.As(err, &timeout):
-		f.Code, f.Message = "timeout", fmt.Sprintf("%s: %s", timeout.TimeoutType(), timeout.Message())
+		return "timeout", fmt.Sprintf("%s: %s", timeout.TimeoutType(), timeout.Message())
+	default:
+		return "internal", err.Error()
 	}
-	return f
 }

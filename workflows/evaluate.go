@@ -11,8 +11,6 @@ import (
 	"github.com/speechmanip/speechmanip/activities"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
-	"github.com/speechmanip/speechmanip/internal/recognize"
-	"github.com/speechmanip/speechmanip/internal/speech"
 )
 
 // EvaluateInput starts an evaluation whose manifest is stored.
@@ -27,10 +25,19 @@ type EvaluateInput struct {
 	DetectQueue string            `json:"detect_queue"`
 	Attributes  map[string]string `json:"attributes,omitempty"` // search attributes of every workflow of the tree
 
+	Exemplars []evaluation.Item `json:"exemplars,omitempty"` // to be rendered before the detector is checked
+	Shown     bool              `json:"shown,omitempty"`     // prompts show exemplars
+
+	Prices    evaluation.Prices `json:"prices,omitzero"`
+	Budget    evaluation.Budget `json:"budget,omitzero"`
+	Estimates []evaluation.Cost `json:"estimates,omitempty"` // of Chunks, where there is a budget
+
 	// Carried over continue-as-new:
-	Engines  objectstore.Ref   `json:"engines,omitzero"`
-	Next     int               `json:"next,omitempty"` // index of Chunks[0] among all chunks
-	Finished evaluation.Counts `json:"finished,omitzero"`
+	Engines    objectstore.Ref   `json:"engines,omitzero"`
+	Next       int               `json:"next,omitempty"` // index of Chunks[0] among all chunks
+	Finished   evaluation.Counts `json:"finished,omitzero"`
+	Generation int               `json:"generation,omitempty"` // resumptions so far
+	Paused     *evaluation.Pause `json:"paused,omitempty"`
 }
 
 // EvaluateResult is what an evaluation ends with.
@@ -45,14 +52,15 @@ const maxEvents = 1500
 
 // Evaluate checks the engines, evaluates chunk after chunk, a few at once, and
 // writes the report. It fails only when the engines can't be used: a dialogue
-// that fails is a named failure in the report.
+// that fails is a named failure in the report. While a person must act it stands
+// still.
 func Evaluate(ctx workflow.Context, in EvaluateInput) (EvaluateResult, error) {
-	e := evaluate{in: in, live: map[int]evaluation.Counts{}}
+	e := evaluate{in: in, live: map[int]*liveChunk{}}
 	if err := workflow.SetQueryHandler(ctx, evaluation.QueryProgress, func() (evaluation.Progress, error) { return e.progress(), nil }); err != nil {
 		return EvaluateResult{}, err
 	}
+	workflow.Go(ctx, e.listen)
 	if in.Engines.IsZero() {
-		e.stage(ctx, "checking the engines")
 		engines, err := e.checkEngines(ctx)
 		if err != nil {
 			return EvaluateResult{Progress: e.progress()}, err
@@ -67,6 +75,7 @@ func Evaluate(ctx workflow.Context, in EvaluateInput) (EvaluateResult, error) {
 	// A cancelled evaluation reports what it has.
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
+	e.in.Paused = nil // nothing is left to stand still
 	e.stage(ctx, "writing the report")
 	result := EvaluateResult{}
 	if reportErr := workflow.ExecuteActivity(mainOptions(ctx, "report"), (*activities.Records)(nil).WriteReport, in.Evaluation).Get(ctx, &result.Report); err == nil {
@@ -78,16 +87,25 @@ func Evaluate(ctx workflow.Context, in EvaluateInput) (EvaluateResult, error) {
 }
 
 type evaluate struct {
-	in   EvaluateInput
-	live map[int]evaluation.Counts // of the chunks in flight, by index, as last signalled
-	at   string                    // the stage
+	in        EvaluateInput
+	live      map[int]*liveChunk // by index
+	exemplars []string           // workflow ids of those being rendered
+	at        string             // the stage
+	failed    error              // of a chunk
+}
+
+// liveChunk is a chunk in flight.
+type liveChunk struct {
+	counts  evaluation.Counts // as last signalled
+	granted evaluation.Cost   // where there is a budget
+	missing *evaluation.Cost  // what it asks for beyond that; nil when it doesn't
 }
 
 // progress adds the chunks in flight to the finished ones.
 func (e *evaluate) progress() evaluation.Progress {
-	p := evaluation.Progress{Stage: e.at, Total: e.in.Items, Counts: e.in.Finished, Finished: e.in.Finished}
+	p := evaluation.Progress{Stage: e.at, Total: e.in.Items, Counts: e.in.Finished, Paused: e.in.Paused, Finished: e.in.Finished}
 	for _, index := range workflow.DeterministicKeys(e.live) {
-		p.Counts.Add(e.live[index])
+		p.Counts.Add(e.live[index].counts)
 		p.Live = append(p.Live, evaluation.ChunkWorkflowID(e.in.Evaluation, index))
 	}
 	return p
@@ -95,66 +113,39 @@ func (e *evaluate) progress() evaluation.Progress {
 
 func (e *evaluate) stage(ctx workflow.Context, stage string) {
 	e.at = stage
-	workflow.SetCurrentDetails(ctx, progressDetails(e.progress()))
+	e.show(ctx)
 }
 
-// checkEngines asks synthesizer, recogniser and detector who they are, before
-// anything is rendered. Each waits for its own queue's workers.
-func (e *evaluate) checkEngines(ctx workflow.Context) (objectstore.Ref, error) {
-	var (
-		spoken    speech.Engine
-		listening recognize.Engine
-		judging   activities.DetectorCheck
-		speaking  workflow.Future
-	)
-	if e.in.SpeechQueue != "" {
-		speaking = workflow.ExecuteActivity(checkOptions(ctx, e.in.SpeechQueue, "check voices"), (*activities.Speech)(nil).CheckSpeech, e.in.Manifest)
-	}
-	recognizer := workflow.ExecuteActivity(checkOptions(ctx, evaluation.QueueAudio, "check recogniser"), (*activities.Clips)(nil).CheckRecognizer)
-	detector := workflow.ExecuteActivity(checkOptions(ctx, e.in.DetectQueue, "check detector"), (*activities.Detection)(nil).CheckDetector, e.in.Manifest)
-	if speaking != nil {
-		if err := speaking.Get(ctx, &spoken); err != nil {
-			return objectstore.Ref{}, err
-		}
-	}
-	if err := recognizer.Get(ctx, &listening); err != nil {
-		return objectstore.Ref{}, err
-	}
-	if err := detector.Get(ctx, &judging); err != nil {
-		return objectstore.Ref{}, err
-	}
-	engines := evaluation.Engines{
-		Speech:     spoken,
-		Recognizer: listening,
-		Detector:   judging.Identity,
-		NeedsWords: judging.NeedsWords,
-		Seen:       judging.Seen,
-	}
-	var ref objectstore.Ref
-	err := workflow.ExecuteLocalActivity(localOptions(ctx, "save engines"), (*activities.Records)(nil).SaveEngines, e.in.Evaluation, engines).Get(ctx, &ref)
-	return ref, err
+func (e *evaluate) show(ctx workflow.Context) {
+	workflow.SetCurrentDetails(ctx, progressDetails(e.progress()))
 }
 
 // runChunks runs the chunks until all are done, or until the history is long:
 // then it stops admitting and returns once none is in flight, with the rest in
 // e.in.Chunks.
 func (e *evaluate) runChunks(ctx workflow.Context) error {
-	var failed error
-	selector := workflow.NewSelector(ctx)
-	e.followProgress(ctx, selector)
-	for {
-		for failed == nil && len(e.in.Chunks) > 0 && len(e.live) < e.in.Limits.Chunks && !historyIsLong(ctx) {
-			e.startChunk(ctx, selector, &failed)
+	for ctx.Err() == nil && e.failed == nil && len(e.in.Chunks) > 0 && !historyIsLong(ctx) {
+		admits := func() bool {
+			return e.in.Paused == nil && len(e.live) < e.in.Limits.Chunks && (e.affords() || len(e.live) == 0)
 		}
-		if len(e.live) == 0 {
-			if failed == nil && len(e.in.Chunks) > 0 {
-				failed = ctx.Err() // a cancellation must not be lost to the next run
-			}
-			return failed
+		if err := workflow.Await(ctx, func() bool { return admits() || e.failed != nil || historyIsLong(ctx) }); err != nil {
+			break
 		}
-		selector.Select(ctx)
-		workflow.SetCurrentDetails(ctx, progressDetails(e.progress()))
+		if admits() && e.failed == nil && !historyIsLong(ctx) {
+			e.startChunk(ctx)
+		}
 	}
+	// A cancellation reaches the chunks by itself; they are waited for.
+	patient, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	if err := workflow.Await(patient, func() bool { return len(e.live) == 0 }); err != nil {
+		return err
+	}
+	if e.failed == nil && len(e.in.Chunks) > 0 {
+		e.drain(ctx)
+		return ctx.Err() // a cancellation must not be lost to the next run
+	}
+	return e.failed
 }
 
 func historyIsLong(ctx workflow.Context) bool {
@@ -162,13 +153,10 @@ func historyIsLong(ctx workflow.Context) bool {
 	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > maxEvents
 }
 
-func (e *evaluate) startChunk(ctx workflow.Context, selector workflow.Selector, failed *error) {
-	index, chunk := e.in.Next, e.in.Chunks[0]
+func (e *evaluate) startChunk(ctx workflow.Context) {
+	index, chunk, estimate := e.in.Next, e.in.Chunks[0], e.nextEstimate()
 	e.in.Next, e.in.Chunks = index+1, e.in.Chunks[1:]
-	e.live[index] = evaluation.Counts{}
-	id := evaluation.ChunkWorkflowID(e.in.Evaluation, index)
-	options := childOptions(ctx, id, fmt.Sprintf("chunk %d of %s", index, e.in.Evaluation), searchAttributes(e.in.Attributes))
-	future := workflow.ExecuteChildWorkflow(options, EvaluateChunk, ChunkInput{
+	input := ChunkInput{
 		Evaluation: e.in.Evaluation,
 		Manifest:   e.in.Manifest,
 		Engines:    e.in.Engines,
@@ -176,26 +164,26 @@ func (e *evaluate) startChunk(ctx workflow.Context, selector workflow.Selector, 
 		Chunk:      chunk,
 		Dialogues:  e.in.Limits.Dialogues,
 		Attributes: e.in.Attributes,
-	})
-	selector.AddFuture(future, func(f workflow.Future) {
+		Generation: e.in.Generation,
+	}
+	live := &liveChunk{}
+	if !e.in.Budget.IsZero() {
+		grant := estimate.Min(e.ungranted())
+		live.granted, input.Grant, input.Prices = grant, &grant, e.in.Prices
+	}
+	e.live[index] = live
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		id := evaluation.ChunkWorkflowID(e.in.Evaluation, index)
+		options := childOptions(ctx, id, fmt.Sprintf("chunk %d of %s", index, e.in.Evaluation), searchAttributes(e.in.Attributes))
 		var counts evaluation.Counts
-		if err := f.Get(ctx, &counts); err != nil {
-			counts = e.live[index] // cancelled or terminated: its last signal is what is known of it
-			*failed = err
+		if err := workflow.ExecuteChildWorkflow(options, EvaluateChunk, input).Get(ctx, &counts); err != nil {
+			counts = live.counts // cancelled or terminated: its last signal is what is known of it
+			e.failed = err
 		}
 		e.in.Finished.Add(counts)
 		delete(e.live, index)
-	})
-}
-
-// followProgress takes the chunks' signals, a few each.
-func (e *evaluate) followProgress(ctx workflow.Context, selector workflow.Selector) {
-	selector.AddReceive(workflow.GetSignalChannel(ctx, evaluation.SignalProgress), func(c workflow.ReceiveChannel, _ bool) {
-		var signal ChunkProgress
-		c.Receive(ctx, &signal)
-		if _, live := e.live[signal.Index]; live {
-			e.live[signal.Index] = signal.Counts
-		}
+		e.grant(ctx)
+		e.show(ctx)
 	})
 }
 

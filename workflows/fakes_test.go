@@ -7,7 +7,9 @@ import (
 	"sync"
 	"testing"
 
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/speechmanip/speechmanip/activities"
 	"github.com/speechmanip/speechmanip/internal/detect"
@@ -29,6 +31,11 @@ type fakes struct {
 	stored map[string]bool // steps that find their result in the store
 	chunks map[string]evaluation.Chunk
 
+	otherVotes map[string][]vote.Vote // by condition, where they differ
+	choice     vote.Nano
+	own        string // the queue of the worker that prepares
+	checked    activities.CheckTask
+
 	fail    map[string]error  // by step, e.g. "SynthesizeTurn 2"
 	on      map[string]func() // runs when a step begins
 	mu      sync.Mutex
@@ -43,6 +50,7 @@ func newFakes() *fakes {
 		plan: activities.Plan{
 			Spoken: []int{0, 1, 3}, NeedsClip: true, NeedsWords: true,
 			SpeechQueue: "speech-flite", DetectQueue: "detect-cpu-baseline", Rules: vote.Paper(),
+			Modalities: []detect.Modality{detect.Audio},
 		},
 		votes:  []vote.Vote{vote.VoteYes, vote.VoteYes, vote.VoteYes, vote.VoteYes, vote.VoteNo},
 		top:    tactic.Shaming,
@@ -60,8 +68,10 @@ func environment(t *testing.T, f *fakes) *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(silent{})
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{&activities.Attempts{}}})
 	env.RegisterActivity(f)
 	env.RegisterWorkflow(Evaluate)
+	env.RegisterWorkflow(RenderDialogue)
 	return env
 }
 
@@ -152,15 +162,38 @@ func (f *fakes) MeasureClip(context.Context, activities.ClipTask) (activities.St
 	return activities.StoredResult{Ref: ref("quality"), Made: made}, err
 }
 
-func (f *fakes) PrepareItem(context.Context, activities.JudgeTask) (activities.StoredResult, error) {
-	made, err := f.step("PrepareItem")
-	return activities.StoredResult{Ref: ref("prepared"), Made: made}, err
+func (f *fakes) PrepareItem(_ context.Context, task activities.JudgeTask) (activities.PreparedResult, error) {
+	made, err := f.step("PrepareItem" + condition(task))
+	return activities.PreparedResult{StoredResult: activities.StoredResult{Ref: ref("prepared" + condition(task)), Made: made}, Queue: f.own}, err
 }
 
 func (f *fakes) DetectPass(_ context.Context, task activities.PassTask) (activities.PassResult, error) {
-	made, err := f.step("DetectPass", task.Index)
-	pass := vote.Pass{Index: task.Index, Vote: f.votes[task.Index], Method: vote.Constrained}
-	return activities.PassResult{Pass: pass, Ref: ref(fmt.Sprint("pass", task.Index)), Made: made}, err
+	name := condition(task.JudgeTask)
+	made, err := f.step("DetectPass"+name, task.Index)
+	votes := f.votes
+	if others, ok := f.otherVotes[name]; ok {
+		votes = others
+	}
+	pass := vote.Pass{Index: task.Index, Vote: votes[task.Index], Method: vote.Constrained}
+	return activities.PassResult{Pass: pass, Ref: ref(fmt.Sprint("pass"+name, task.Index)), Made: made}, err
+}
+
+// condition tells the questions of one dialogue apart; "" is the clip with the
+// letters in their usual order.
+func condition(task activities.JudgeTask) string {
+	name := ""
+	if task.Modality != detect.Audio {
+		name += "-" + string(task.Modality)
+	}
+	if task.Swapped {
+		name += "-swapped"
+	}
+	return name
+}
+
+func (f *fakes) ChooseVotes(_ context.Context, task activities.JudgeTask) (activities.ChoiceResult, error) {
+	made, err := f.step("ChooseVotes" + condition(task))
+	return activities.ChoiceResult{Yes: f.choice, Ref: ref("choice" + condition(task)), Made: made}, err
 }
 
 func (f *fakes) ScoreTactics(context.Context, activities.JudgeTask) (activities.TacticsResult, error) {
@@ -219,7 +252,18 @@ func (f *fakes) CheckRecognizer(context.Context) (recognize.Engine, error) {
 	return recognize.Engine{Name: "pocketsphinx"}, err
 }
 
-func (f *fakes) CheckDetector(context.Context, objectstore.Ref) (activities.DetectorCheck, error) {
+func (f *fakes) SaveSpeaking(context.Context, string, evaluation.Engines) (objectstore.Ref, error) {
+	_, err := f.step("SaveSpeaking")
+	return ref("speaking"), err
+}
+
+func (f *fakes) SaveExemplars(_ context.Context, _ objectstore.Ref, clips []objectstore.Ref) (objectstore.Ref, error) {
+	_, err := f.step("SaveExemplars", len(clips))
+	return ref("exemplars"), err
+}
+
+func (f *fakes) CheckDetector(_ context.Context, task activities.CheckTask) (activities.DetectorCheck, error) {
 	_, err := f.step("CheckDetector")
+	f.checked = task
 	return activities.DetectorCheck{Identity: detect.Identity{Detector: "baseline-cascade"}, NeedsWords: true, Seen: ref("seen")}, err
 }

@@ -1,45 +1,44 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/speechmanip/speechmanip/activities"
+	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/tactic"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
-// judge listens to the clip, makes the passes, votes, and asks for the tactic
-// and the evidence of a YES.
+// judge listens to the clip and has the dialogue judged, in one modality or in
+// two.
 func (d *runningDialogue) judge(ctx workflow.Context) error {
 	if d.plan.NeedsClip {
 		if err := d.listen(ctx); err != nil {
 			return err
 		}
 	}
-	task := activities.JudgeTask{Task: d.record.Task, Clip: d.record.Clip, Transcript: d.record.Transcript}
-	d.enter(ctx, "preparing")
-	var prepared activities.StoredResult
-	options := detectOptions(ctx, d.plan.DetectQueue, "prepare")
-	if err := workflow.ExecuteActivity(options, (*activities.Detection)(nil).PrepareItem, task).Get(ctx, &prepared); err != nil {
-		return err
+	for i, modality := range d.plan.Modalities {
+		j := judging{runningDialogue: d, out: &d.record.Judged}
+		if i > 0 {
+			d.record.Text = &activities.Judged{}
+			j.out = d.record.Text
+		}
+		j.task = activities.JudgeTask{Task: d.record.Task, Clip: d.record.Clip, Transcript: d.record.Transcript, Modality: modality}
+		if modality == detect.Text {
+			j.task.Transcript = objectstore.Ref{} // of what was heard: the text alone is judged
+		}
+		if err := j.run(ctx); err != nil {
+			return err
+		}
 	}
-	task.Prepared = prepared.Ref
-
-	d.enter(ctx, fmt.Sprintf("making %d passes", d.plan.Rules.Passes))
-	passes, err := d.makePasses(ctx, task)
-	if err != nil {
-		return err
-	}
-	d.record.Outcome = vote.Decide(passes, d.plan.Rules)
-	d.record.Verdict = d.record.Outcome
-	if d.record.Verdict.Verdict != vote.Yes {
-		return nil
-	}
-	d.enter(ctx, "attributing the tactic")
-	return d.explain(ctx, task)
+	return nil
 }
 
 // listen has the clip recognised, for the detectors that read words and for the
@@ -48,7 +47,9 @@ func (d *runningDialogue) listen(ctx workflow.Context) error {
 	d.enter(ctx, "recognising the clip")
 	task := activities.ClipTask{Task: d.record.Task, Clip: d.record.Clip, Timeline: d.record.Timeline}
 	var transcript, quality activities.StoredResult
-	if err := workflow.ExecuteActivity(listenOptions(ctx, "recognise clip"), (*activities.Clips)(nil).RecognizeClip, task).Get(ctx, &transcript); err != nil {
+	if err := d.one(ctx, func() workflow.Future {
+		return workflow.ExecuteActivity(listenOptions(ctx, "recognise clip"), (*activities.Clips)(nil).RecognizeClip, task)
+	}, &transcript); err != nil {
 		return err
 	}
 	d.record.Transcript = transcript.Ref
@@ -58,74 +59,189 @@ func (d *runningDialogue) listen(ctx workflow.Context) error {
 		d.record.Usage.RecognizedStored++
 	}
 	task.Transcript = transcript.Ref
-	if err := workflow.ExecuteActivity(listenOptions(ctx, "measure clip"), (*activities.Clips)(nil).MeasureClip, task).Get(ctx, &quality); err != nil {
+	if err := d.one(ctx, func() workflow.Future {
+		return workflow.ExecuteActivity(listenOptions(ctx, "measure clip"), (*activities.Clips)(nil).MeasureClip, task)
+	}, &quality); err != nil {
 		return err
 	}
 	d.record.Quality = quality.Ref
 	return nil
 }
 
-func (d *runningDialogue) makePasses(ctx workflow.Context, task activities.JudgeTask) ([]vote.Pass, error) {
-	futures := make([]workflow.Future, d.plan.Rules.Passes)
-	for i := range futures {
-		options := detectOptions(ctx, d.plan.DetectQueue, fmt.Sprintf("pass %d", i))
-		futures[i] = workflow.ExecuteActivity(options, (*activities.Detection)(nil).DetectPass, activities.PassTask{JudgeTask: task, Index: i})
+// judging is the judging of a dialogue in one modality.
+type judging struct {
+	*runningDialogue
+	task activities.JudgeTask
+	out  *activities.Judged
+}
+
+// run decides, votes, and asks for the tactic and the evidence of a YES.
+func (j *judging) run(ctx workflow.Context) error {
+	var err error
+	if j.out.Answers, err = j.decide(ctx, &j.task); err != nil {
+		return err
 	}
-	passes := make([]vote.Pass, len(futures))
-	for i, future := range futures {
-		var result activities.PassResult
-		if err := future.Get(ctx, &result); err != nil {
-			return nil, err
+	j.out.Verdict = j.out.Outcome
+	if j.plan.Swap {
+		// The letters' order is no part of the later questions: their task stays.
+		swapped := j.task
+		swapped.Swapped, swapped.Prepared = true, objectstore.Ref{}
+		answers, err := j.decide(ctx, &swapped)
+		if err != nil {
+			return err
 		}
-		passes[i] = result.Pass
-		d.record.Passes = append(d.record.Passes, result.Ref)
-		d.countCall(result.Made)
+		j.out.Swapped = &answers
+		j.out.Verdict = vote.Combine(j.out.Outcome, answers.Outcome)
 	}
-	return passes, nil
+	if j.out.Verdict.Verdict != vote.Yes {
+		return nil
+	}
+	j.enter(ctx, "attributing the tactic")
+	return j.explain(ctx)
+}
+
+// decide prepares the item, which fills in the task, and has the passes made.
+func (j *judging) decide(ctx workflow.Context, task *activities.JudgeTask) (activities.Answers, error) {
+	j.enter(ctx, "preparing")
+	var prepared activities.PreparedResult
+	if err := j.ask(ctx, "prepare", (*activities.Detection)(nil).PrepareItem, *task, &prepared); err != nil {
+		return activities.Answers{}, err
+	}
+	if prepared.Made {
+		j.record.Usage.Prepared++
+	}
+	task.Prepared = prepared.Ref
+	if j.plan.Rules.Votes == vote.VotesAnalytic {
+		return j.choose(ctx, *task)
+	}
+	own := ""
+	if j.plan.SharesPrefix {
+		own = prepared.Queue
+	}
+	var answers activities.Answers
+	var passes []vote.Pass
+	for next := vote.Next(nil, j.plan.Rules); len(next) > 0; next = vote.Next(passes, j.plan.Rules) {
+		j.enter(ctx, fmt.Sprintf("making %d passes", len(next)))
+		results, err := j.makePasses(ctx, *task, own, next)
+		for _, result := range results {
+			passes = append(passes, result.Pass)
+			answers.Passes = append(answers.Passes, result.Ref)
+		}
+		if err != nil {
+			return answers, err
+		}
+	}
+	answers.Outcome = vote.Decide(passes, j.plan.Rules)
+	return answers, nil
+}
+
+// choose asks once for the distribution that passes would be drawn from.
+func (j *judging) choose(ctx workflow.Context, task activities.JudgeTask) (activities.Answers, error) {
+	j.enter(ctx, "finding the votes' distribution")
+	var choice activities.ChoiceResult
+	if err := j.ask(ctx, "choose", (*activities.Detection)(nil).ChooseVotes, task, &choice); err != nil {
+		return activities.Answers{}, err
+	}
+	j.countCall(choice.Made)
+	answers := activities.Answers{Choice: choice.Ref}
+	answers.Outcome, answers.Majority = vote.DecideAnalytic(choice.Yes, j.plan.Rules)
+	return answers, nil
+}
+
+// makePasses makes some passes side by side, and returns their results in the
+// same order. They are asked of the worker that prepared the item, whose server
+// has its prompt at hand; where that worker is busy or gone, of any.
+func (j *judging) makePasses(ctx workflow.Context, task activities.JudgeTask, own string, indices []int) ([]activities.PassResult, error) {
+	results := make([]activities.PassResult, 0, len(indices))
+	start := func(options workflow.Context, index int) workflow.Future {
+		return workflow.ExecuteActivity(options, (*activities.Detection)(nil).DetectPass, activities.PassTask{JudgeTask: task, Index: index})
+	}
+	anywhere := func(index int) workflow.Future {
+		return start(detectOptions(ctx, j.plan.DetectQueue, fmt.Sprintf("pass %d", index)), index)
+	}
+	preferred := anywhere
+	if own != "" {
+		preferred = func(index int) workflow.Future {
+			future, set := workflow.NewFuture(ctx)
+			workflow.Go(ctx, func(ctx workflow.Context) {
+				f := start(affinityOptions(ctx, own, fmt.Sprintf("pass %d", index)), index)
+				if notStarted(f.Get(ctx, nil)) {
+					f = anywhere(index)
+				}
+				set.Chain(f)
+			})
+			return future
+		}
+	}
+	err := j.do(ctx, indices, preferred, func(_ int, f workflow.Future) error {
+		var result activities.PassResult
+		if err := f.Get(ctx, &result); err != nil {
+			return err
+		}
+		results = append(results, result)
+		j.countCall(result.Made)
+		return nil
+	})
+	slices.SortFunc(results, func(a, b activities.PassResult) int { return a.Pass.Index - b.Pass.Index })
+	return results, err
+}
+
+// notStarted reports whether a worker's own queue was not served in time.
+func notStarted(err error) bool {
+	var timeout *temporal.TimeoutError
+	return errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
 }
 
 // explain attributes a YES to a tactic and asks for its evidence, once more when
 // the quote is empty.
-func (d *runningDialogue) explain(ctx workflow.Context, task activities.JudgeTask) error {
+func (j *judging) explain(ctx workflow.Context) error {
 	var scored activities.TacticsResult
-	options := detectOptions(ctx, d.plan.DetectQueue, "score tactics")
-	if err := workflow.ExecuteActivity(options, (*activities.Detection)(nil).ScoreTactics, task).Get(ctx, &scored); err != nil {
+	if err := j.ask(ctx, "score tactics", (*activities.Detection)(nil).ScoreTactics, j.task, &scored); err != nil {
 		return err
 	}
-	d.countCall(scored.Made)
-	d.record.Tactics = scored.Ref
-	outcome := vote.DecideTactic(vote.ScoredPasses(scored.Masses, d.plan.Rules), d.plan.Rules)
-	d.record.Tactic = &outcome
+	j.countCall(scored.Made)
+	j.out.Tactics = scored.Ref
+	passes := vote.ScoredPasses(scored.Masses, j.plan.Rules)
+	for i, drawn := range scored.Drawn {
+		if i < len(passes) {
+			passes[i].Drawn = drawn
+		}
+	}
+	outcome := vote.DecideTactic(passes, j.plan.Rules)
+	j.out.Tactic = &outcome
 
-	d.enter(ctx, "quoting the evidence")
-	quote := activities.QuoteTask{JudgeTask: task}
-	if d.plan.Rules.Evidence == vote.EvidenceTactic {
+	j.enter(ctx, "quoting the evidence")
+	quote := activities.QuoteTask{JudgeTask: j.task}
+	if j.plan.Rules.Evidence == vote.EvidenceTactic {
 		if outcome.Tactic == tactic.None || outcome.Tactic == "" {
 			return nil
 		}
 		quote.Tactic = outcome.Tactic
 	}
-	var err error
-	d.record.Quotes, err = d.askQuote(ctx, quote)
-	return err
+	return j.askQuote(ctx, quote)
 }
 
-func (d *runningDialogue) askQuote(ctx workflow.Context, task activities.QuoteTask) ([]objectstore.Ref, error) {
-	var quotes []objectstore.Ref
-	for attempt := range d.plan.Rules.QuoteRetries + 1 {
+func (j *judging) askQuote(ctx workflow.Context, task activities.QuoteTask) error {
+	for attempt := range j.plan.Rules.QuoteRetries + 1 {
 		task.Attempt = attempt
 		var result activities.QuoteResult
-		options := detectOptions(ctx, d.plan.DetectQueue, "quote evidence")
-		if err := workflow.ExecuteActivity(options, (*activities.Detection)(nil).QuoteEvidence, task).Get(ctx, &result); err != nil {
-			return quotes, err
+		if err := j.ask(ctx, "quote evidence", (*activities.Detection)(nil).QuoteEvidence, task, &result); err != nil {
+			return err
 		}
-		d.countCall(result.Made)
-		quotes = append(quotes, result.Ref)
+		j.countCall(result.Made)
+		j.out.Quotes = append(j.out.Quotes, result.Ref)
 		if !result.Empty {
 			break
 		}
 	}
-	return quotes, nil
+	return nil
+}
+
+// ask puts one question to the detector.
+func (j *judging) ask(ctx workflow.Context, summary string, activity, task, result any) error {
+	return j.one(ctx, func() workflow.Future {
+		return workflow.ExecuteActivity(detectOptions(ctx, j.plan.DetectQueue, summary), activity, task)
+	}, result)
 }
 
 func (d *runningDialogue) countCall(made bool) {

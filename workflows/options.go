@@ -27,8 +27,12 @@ func backoff(attempts int32) *temporal.RetryPolicy {
 	}
 }
 
-// attempts outlast about ten minutes of a store or provider being away.
-const attempts = 16
+// attempts of what activities.Attempts doesn't count, and countedElsewhere of what
+// it does: waiting for a busy provider must not use an activity up.
+const (
+	attempts         = activities.MaxFailures
+	countedElsewhere = 0
+)
 
 // localOptions are for short steps on the workflow's own worker: they read and
 // write a few small objects.
@@ -44,7 +48,7 @@ func localOptions(ctx workflow.Context, summary string) workflow.Context {
 func mainOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute,
-		RetryPolicy:         backoff(attempts),
+		RetryPolicy:         backoff(countedElsewhere),
 		Summary:             summary,
 	})
 }
@@ -55,7 +59,7 @@ func checkOptions(ctx workflow.Context, queue, summary string) workflow.Context 
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           queue,
 		StartToCloseTimeout: time.Minute,
-		RetryPolicy:         backoff(attempts),
+		RetryPolicy:         backoff(countedElsewhere),
 		Summary:             summary,
 	})
 }
@@ -66,7 +70,7 @@ func speechOptions(ctx workflow.Context, queue string, turn int) workflow.Contex
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           queue,
 		StartToCloseTimeout: activities.SynthesisLifetime + 15*time.Second,
-		RetryPolicy:         backoff(attempts),
+		RetryPolicy:         backoff(countedElsewhere),
 		Summary:             fmt.Sprintf("turn %d", turn),
 	})
 }
@@ -76,7 +80,7 @@ func composeOptions(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           evaluation.QueueAudio,
 		StartToCloseTimeout: 2 * time.Minute,
-		RetryPolicy:         backoff(attempts),
+		RetryPolicy:         backoff(countedElsewhere),
 		Summary:             "compose clip",
 	})
 }
@@ -88,7 +92,7 @@ func listenOptions(ctx workflow.Context, summary string) workflow.Context {
 		TaskQueue:           evaluation.QueueAudio,
 		StartToCloseTimeout: activities.RecognitionLifetime + 30*time.Second,
 		HeartbeatTimeout:    30 * time.Second, // so that a killed worker's clip is taken up soon
-		RetryPolicy:         backoff(attempts),
+		RetryPolicy:         backoff(countedElsewhere),
 		Summary:             summary,
 	})
 }
@@ -98,9 +102,15 @@ func detectOptions(ctx workflow.Context, queue, summary string) workflow.Context
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           queue,
 		StartToCloseTimeout: activities.DetectionLifetime + 15*time.Second,
-		RetryPolicy:         backoff(attempts),
+		RetryPolicy:         backoff(countedElsewhere),
 		Summary:             summary,
 	})
+}
+
+// affinityOptions are for a detector's call on the queue of one worker: it isn't
+// waited for long, as any other can do the work too.
+func affinityOptions(ctx workflow.Context, queue, summary string) workflow.Context {
+	return workflow.WithScheduleToStartTimeout(detectOptions(ctx, queue, summary), 3*time.Second)
 }
 
 // childOptions are for a part of an evaluation: the id can't be used twice, so

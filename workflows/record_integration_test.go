@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/devstacktest"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/vote"
@@ -58,7 +59,33 @@ func TestRecordHistories(t *testing.T) {
 	}
 	r.save(t, folder, "evaluate-cancelled", "stopped")
 
+	r.reset().fail["SynthesizeTurn 1"] = noCredits()
+	paused := budgeted(&r.fakes, input("paused"), 20, 33+19) // pauses once more, on the third dialogue
+	go r.resumeWhenPaused(t, "paused")
+	if err := r.run(t, "paused", Evaluate, paused); err != nil {
+		t.Errorf("the paused evaluation ended with %v", err)
+	}
+	r.save(t, folder, "evaluate-paused", "paused")
+	r.save(t, folder, "chunk-paused", evaluation.ChunkWorkflowID("paused", 0))
+	r.save(t, folder, "dialogue-paused", evaluation.DialogueWorkflowID("paused", "00"))
+
+	r.reset()
+	shown := input("shown")
+	shown.Shown, shown.Exemplars = true, []evaluation.Item{{ID: "x1"}, {ID: "x2"}}
+	if err := r.run(t, "shown", Evaluate, shown); err != nil {
+		t.Errorf("the evaluation with exemplars ended with %v", err)
+	}
+	r.save(t, folder, "evaluate-exemplars", "shown")
+	r.save(t, folder, "exemplar-rendered", evaluation.ExemplarWorkflowID("shown", "x1"))
+
 	for name, change := range map[string]func(*fakes){
+		"dialogue-both": func(f *fakes) {
+			f.plan.Modalities, f.plan.Swap = []detect.Modality{detect.Audio, detect.Text}, true
+		},
+		"dialogue-early-stop": func(f *fakes) { f.plan.Rules.Votes = vote.VotesEarlyStop },
+		"dialogue-analytic":   func(f *fakes) { f.plan.Rules.Votes, f.choice = vote.VotesAnalytic, 700_000_000 },
+		// Nobody polls that queue: the passes go elsewhere.
+		"dialogue-affinity": func(f *fakes) { f.plan.SharesPrefix, f.own = true, "detect-cpu-baseline@00000000" },
 		"dialogue-no": func(f *fakes) {
 			f.votes = []vote.Vote{vote.VoteNo, vote.VoteNo, vote.VoteNo, vote.VoteNo, vote.VoteYes}
 		},
@@ -141,6 +168,7 @@ func (r *recorder) reset() *fakes {
 	defer r.mu.Unlock()
 	r.plan, r.votes, r.top, r.quotes = fresh.plan, fresh.votes, fresh.top, fresh.quotes
 	r.stored, r.fail, r.on = fresh.stored, fresh.fail, fresh.on
+	r.otherVotes, r.choice, r.own = nil, 0, ""
 	r.chunks = map[string]evaluation.Chunk{"chunk": chunkOf(3)}
 	return &r.fakes
 }
@@ -155,6 +183,30 @@ func (r *recorder) run(t *testing.T, id string, workflow, input any) error {
 		t.Fatal(err)
 	}
 	return run.Get(ctx, nil)
+}
+
+// resumeWhenPaused does what a person would: it gives what is missing, once.
+func (r *recorder) resumeWhenPaused(t *testing.T, id string) {
+	for {
+		select {
+		case <-t.Context().Done():
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+		var p evaluation.Progress
+		value, err := r.client.QueryWorkflow(t.Context(), id, "", evaluation.QueryProgress)
+		if err != nil || value.Get(&p) != nil || p.Paused == nil {
+			continue // it has not begun, or doesn't wait yet
+		}
+		r.let("SynthesizeTurn 1", nil)
+		resume := evaluation.Resume{Generation: p.Paused.Generation + 1}
+		if p.Paused.Code == evaluation.ReasonBudget {
+			resume.Budget = evaluation.Budget{Calls: 1000}
+		}
+		if err := r.client.SignalWorkflow(t.Context(), id, "", evaluation.SignalResume, resume); err != nil {
+			return // it has ended
+		}
+	}
 }
 
 func (r *recorder) cancel(t *testing.T, id string) {

@@ -7,5 +7,7 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflow(Evaluate)
 	r.RegisterWorkflow(EvaluateChunk)
 	r.RegisterWorkflow(EvaluateDialogue)
+	r.RegisterWorkflow(RenderDialogue)
 	r.RegisterWorkflow(Limiter)
+	r.RegisterWorkflow(Diagnose)
 }

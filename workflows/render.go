@@ -1,14 +1,30 @@
 package workflows
 
 import (
-	"errors"
 	"fmt"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/speechmanip/speechmanip/activities"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/objectstore"
 )
+
+// RenderResult is a dialogue's clip, and what it took.
+type RenderResult struct {
+	Clip  objectstore.Ref  `json:"clip"`
+	Usage evaluation.Usage `json:"usage"`
+}
+
+// RenderDialogue renders one dialogue that is shown and not judged: an exemplar.
+func RenderDialogue(ctx workflow.Context, task evaluation.Task) (RenderResult, error) {
+	d := newDialogue(task)
+	if err := d.planIt(ctx); err != nil {
+		return RenderResult{}, err
+	}
+	err := d.render(ctx)
+	return RenderResult{Clip: d.record.Clip, Usage: d.record.Usage}, err
+}
 
 // render makes sure that the dialogue's clip is stored: every turn is spoken in
 // parallel, then the clip composed. A turn that fails for good fails the
@@ -25,7 +41,9 @@ func (d *runningDialogue) render(ctx workflow.Context) error {
 	}
 	d.enter(ctx, "composing the clip")
 	var composed activities.ClipResult
-	if err := workflow.ExecuteActivity(composeOptions(ctx), (*activities.Clips)(nil).ComposeClip, d.record.Task).Get(ctx, &composed); err != nil {
+	if err := d.one(ctx, func() workflow.Future {
+		return workflow.ExecuteActivity(composeOptions(ctx), (*activities.Clips)(nil).ComposeClip, d.record.Task)
+	}, &composed); err != nil {
 		return err
 	}
 	d.record.Clip, d.record.Timeline = composed.Clip, composed.Timeline
@@ -34,21 +52,17 @@ func (d *runningDialogue) render(ctx workflow.Context) error {
 }
 
 func (d *runningDialogue) synthesize(ctx workflow.Context) error {
-	futures := make([]workflow.Future, len(d.plan.Spoken))
-	for i, turn := range d.plan.Spoken {
+	var unspoken string
+	err := d.do(ctx, d.plan.Spoken, func(turn int) workflow.Future {
 		options := speechOptions(ctx, d.plan.SpeechQueue, turn)
-		futures[i] = workflow.ExecuteActivity(options, (*activities.Speech)(nil).SynthesizeTurn, activities.TurnTask{Task: d.record.Task, Turn: turn})
-	}
-	// All are waited for, so that what is paid is stored, and every turn that
-	// failed is named.
-	var failed []error
-	var stage string
-	for i, future := range futures {
+		return workflow.ExecuteActivity(options, (*activities.Speech)(nil).SynthesizeTurn, activities.TurnTask{Task: d.record.Task, Turn: turn})
+	}, func(turn int, f workflow.Future) error {
 		var result activities.TurnResult
-		if err := future.Get(ctx, &result); err != nil {
-			failed = append(failed, err)
-			stage += fmt.Sprintf(" %d", d.plan.Spoken[i])
-			continue
+		if err := f.Get(ctx, &result); err != nil {
+			if _, blocked := pauseReason(err); !blocked {
+				unspoken += fmt.Sprintf(" %d", turn)
+			}
+			return err
 		}
 		d.record.Usage.Characters += result.Characters
 		d.record.Usage.Credits += result.Credits
@@ -57,15 +71,10 @@ func (d *runningDialogue) synthesize(ctx workflow.Context) error {
 		} else {
 			d.record.Usage.TurnsStored++
 		}
-	}
-	if len(failed) == 0 {
 		return nil
+	})
+	if err != nil && unspoken != "" {
+		d.stage = "synthesise turns" + unspoken
 	}
-	d.stage = "synthesise turns" + stage
-	for _, err := range failed {
-		if temporal.IsCanceledError(err) {
-			return err
-		}
-	}
-	return errors.Join(failed...)
+	return err
 }

@@ -19,6 +19,8 @@ const histories = "testdata/histories"
 // recorded are the histories that there have to be.
 var recorded = []string{
 	"evaluate-completed", "evaluate-cancelled", "chunk-completed",
+	"evaluate-paused", "chunk-paused", "dialogue-paused", "evaluate-exemplars", "exemplar-rendered",
+	"dialogue-both", "dialogue-early-stop", "dialogue-analytic", "dialogue-affinity",
 	"dialogue-yes", "dialogue-no", "dialogue-unresolved", "dialogue-stored-clip", "dialogue-text", "dialogue-failed", "dialogue-cancelled",
 }
 

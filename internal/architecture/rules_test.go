@@ -74,7 +74,7 @@ var rules = map[string]rule{
 	// What stands between ports and Temporal, and the mains.
 	"archive":    {product: "detect dialogue evaluation fault objectstore report"},
 	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report", outside: temporal + " " + zap + " os"},
-	"workflows":  {product: "activities dialogue evaluation objectstore recognize speech tactic voice vote", outside: temporal}, // of the ports it takes types only
+	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech tactic voice vote", outside: temporal}, // of the ports it takes types only
 	"config":     {product: "objectstore/s3 secret", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap},
 	"starter": {

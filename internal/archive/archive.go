@@ -82,6 +82,9 @@ func (a Archive) Create(ctx context.Context, m evaluation.Manifest, chunks []eva
 		}
 		m.Chunks = append(m.Chunks, ref)
 		m.Items += len(chunk.Items)
+		if !m.Spec.Budget.IsZero() {
+			m.Estimates = append(m.Estimates, chunk.Estimate())
+		}
 	}
 	ref, err := objectstore.PutJSON(ctx, a.Store, evaluation.ManifestKey(m.Spec.ID), m, objectstore.PutOptions{IfAbsent: true})
 	if errors.Is(err, objectstore.ErrExists) {

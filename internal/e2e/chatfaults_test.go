@@ -75,6 +75,12 @@ func TestChatFaults(t *testing.T) {
 		return nil
 	}
 	rows := []faulty{
+		// The probe is one step of ten calls, tried again as a whole.
+		{name: "ten-percent", options: chat.Options{Fault: mixed(1, 0.1)}, limit: 6, repeats: 40, check: func(t *testing.T, _ report.Report, total simledger.Total) {
+			if total.Requests < 40 {
+				t.Errorf("only %d requests for six dialogues", total.Requests)
+			}
+		}},
 		{name: "audio-ignored", options: chat.Options{AudioIgnored: true}, failure: "audio_ignored"},
 		{name: "audio-unheard", options: chat.Options{AudioUnheard: true}, failure: "audio_ignored"},
 		{name: "no-audio-part", options: chat.Options{NoAudio: true}, failure: "audio_ignored"},
@@ -94,12 +100,6 @@ func TestChatFaults(t *testing.T) {
 				t.Errorf("method %q hides that there are no probabilities", m)
 			}
 		}},
-		// The probe is one step of ten calls, tried again as a whole.
-		{name: "ten-percent", options: chat.Options{Fault: mixed(1, 0.1)}, limit: 6, repeats: 40, check: func(t *testing.T, _ report.Report, total simledger.Total) {
-			if total.Requests < 40 {
-				t.Errorf("only %d requests for six dialogues", total.Requests)
-			}
-		}},
 	}
 	for _, kind := range passing {
 		rows = append(rows, faulty{name: string(kind), options: chat.Options{Fault: afterProbe(kind)}, repeats: 2 * tacticRepeats, check: func(t *testing.T, _ report.Report, total simledger.Total) {
@@ -110,9 +110,12 @@ func TestChatFaults(t *testing.T) {
 	}
 
 	r := newRig(t)
-	for _, row := range rows {
+	r.worker(t, "--roles", "workflows,speech,audio")
+	for i, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			t.Parallel() // they mostly wait
+			if i > 0 { // the first makes the clips of all; the others mostly wait
+				t.Parallel()
+			}
 			row.run(t, r)
 		})
 	}
@@ -128,7 +131,7 @@ func (f faulty) run(t *testing.T, r *rig) {
 
 	own := *r
 	own.env = append(slices.Clone(r.env), "SPEECHMANIP_CHAT_URL="+server.URL)
-	w := own.worker(t, "--accelerator", "gpu-test", "--pool", f.name)
+	w := own.worker(t, "--roles", "detect", "--accelerator", "gpu-test", "--pool", f.name)
 	began := time.Now()
 	built := own.evaluate(t, "--detector", "chat", "--accelerator", "gpu-test", "--pool", f.name,
 		"--limit", strconv.Itoa(cmp.Or(f.limit, 2)), "--id", f.name)

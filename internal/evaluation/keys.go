@@ -83,14 +83,13 @@ func QualityKey(transcriptKey, clipHash, textHash string) string {
 const QualityVersion = 1
 
 // Question is everything that shapes a detector's answer about one item, apart
-// from the pass.
+// from the pass. The prompt's wording is part of the detector's identity.
 type Question struct {
 	Detector  detect.Identity `json:"detector"`
 	Modality  detect.Modality `json:"modality"`
 	Input     string          `json:"input"`     // hash of the clip, or of the text
 	Words     string          `json:"words"`     // the transcript's key where the detector reads it
 	Exemplars []string        `json:"exemplars"` // hashes
-	Prompt    string          `json:"prompt"`    // hash of the rendered prompt
 	Fresh     string          `json:"fresh"`     // the evaluation's id under PassesFresh
 }
 

@@ -48,10 +48,10 @@ func TestContentKeys(t *testing.T) {
 		"clips/5577d9f710782ea910018dea94665c992b6b1f026fbc3cdfae66c8269ce845b1.json",
 		"transcripts/6d64ac8201fab340d9550ece5b73a792b93b98b8e0b71683116574a5a5b899df.json",
 		"quality/85e402c22abb408551185bb65b26f37816e048bd9901ae0723e9623384a225aa.json",
-		"prepared/5586b3310580dba36bdacb1d791b9d4ac8d4a55f6d79d2faebd386e990c43226.json",
-		"passes/a7310b438749a6c3da351f9ecf432d2a74a7f242450127ce33f16b9e46c90a1f.json",
-		"passes/8c7d3e3a7f9bb8395f2b792594dddd6f6cdd3eb9ef1bfe178f7d3b3b10145077.json",
-		"passes/c01161bdeff739e5e1807193e14bdf908e6276bddb78791dae8a4c36041befec.json",
+		"prepared/20c86b5453a537980ae22bea73cf434a689a73c7e988dc60a1f393311662c36c.json",
+		"passes/1cf95acb4c4e8437ae52c29525a5e67a52fde6e88f9397eee83cf420dc7f03f4.json",
+		"passes/2b913e8632eca42e9e217b52548dedf567d1c93649a5664e8dee72798161dc21.json",
+		"passes/a8e8197ccb16fe319034a0ad891a4cc0bdafacad09101d36ee728fc4c150795f.json",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)

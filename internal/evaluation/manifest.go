@@ -17,6 +17,7 @@ type Manifest struct {
 	Created   time.Time         `json:"created"`
 	Items     int               `json:"items"`  // dialogues to evaluate
 	Chunks    []objectstore.Ref `json:"chunks"` // each a Chunk
+	Estimates []Cost            `json:"estimates,omitempty"` // of the chunks, where a budget is set
 	Exemplars []Excluded        `json:"exemplars"`
 	Shown     []Exemplar        `json:"shown,omitempty"` // to the detector, in this order, before every item
 }
@@ -37,6 +38,15 @@ type Excluded struct {
 // Chunk is a stored list of at most MaxChunk items.
 type Chunk struct {
 	Items []Item `json:"items"`
+}
+
+// Estimate is the most that the chunk is expected to take.
+func (c Chunk) Estimate() Cost {
+	var sum Cost
+	for _, item := range c.Items {
+		sum = sum.Add(item.Estimate)
+	}
+	return sum
 }
 
 // Item points to one dialogue of the dataset, and to its clip where that
@@ -65,9 +75,12 @@ type Engines struct {
 	Detector   detect.Identity  `json:"detector"`
 	Swapped    detect.Identity  `json:"swapped,omitzero"`   // the same with the option letters exchanged, under OrderBoth
 	Exemplars  objectstore.Ref  `json:"exemplars,omitzero"` // a stored []Exemplar, all with clips where clips are heard
+	Rendering  Usage            `json:"rendering,omitzero"` // what rendering the exemplars took
 	Facts      objectstore.Ref  `json:"facts,omitzero"`     // a stored []detect.Fact
-	NeedsWords bool             `json:"needs_words"`        // the detector reads the transcript
-	Seen       objectstore.Ref  `json:"seen,omitzero"`      // a stored detect.Seen
+	// SharesPrefix says that an item's questions are best asked of one worker.
+	SharesPrefix bool            `json:"shares_prefix,omitempty"`
+	NeedsWords   bool            `json:"needs_words"`   // the detector reads the transcript
+	Seen         objectstore.Ref `json:"seen,omitzero"` // a stored detect.Seen
 }
 
 // Task is one dialogue to evaluate: the input of its workflow.

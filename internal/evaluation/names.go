@@ -28,6 +28,7 @@ const (
 	SignalBlocked  = "blocked"  // up the tree: Blocked
 	SignalPause    = "pause"    // down the tree, and from the operator: Pause
 	SignalResume   = "resume"   // down the tree, and from the operator: Resume
+	SignalGrant    = "grant"    // Evaluate to EvaluateChunk: Cost that it may take beyond what it had
 )
 
 // Search attributes, all of type Keyword.
@@ -64,6 +65,11 @@ func WorkflowID(evaluation string) string { return evaluation }
 // ChunkWorkflowID is the workflow id of one chunk.
 func ChunkWorkflowID(evaluation string, chunk int) string {
 	return fmt.Sprintf("%s/chunk-%05d", evaluation, chunk)
+}
+
+// ExemplarWorkflowID is the workflow id of one exemplar's rendering.
+func ExemplarWorkflowID(evaluation, dialogue string) string {
+	return evaluation + "/exemplar-" + EncodeID(dialogue)
 }
 
 // DialogueWorkflowID is the workflow id of one dialogue. No dialogue's encoded

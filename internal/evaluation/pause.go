@@ -26,7 +26,7 @@ type Pause struct {
 // the last resumption, of an older generation, is stale.
 type Blocked struct {
 	Reason
-	From       string `json:"from"` // a dialogue's id to its chunk, a chunk's workflow id to the evaluation
+	From       string `json:"from"` // the workflow id of what is blocked
 	Generation int    `json:"generation"`
 	Missing    Cost   `json:"missing,omitzero"` // of ReasonBudget: what the chunk still expects to take
 }
@@ -35,5 +35,4 @@ type Blocked struct {
 type Resume struct {
 	Generation int    `json:"generation"`
 	Budget     Budget `json:"budget,omitzero"` // from the operator: the new one; zero leaves it as it is
-	Grant      Cost   `json:"grant,omitzero"`  // to a chunk: what it may take beyond what it had
 }

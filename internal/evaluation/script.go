@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/speech"
@@ -20,6 +21,15 @@ type ScriptTurn struct {
 	Speaker dialogue.Speaker
 	Say     speech.Request // its text may have no word: then it is not spoken
 	Key     string         // of its audio; "" for a wordless turn
+}
+
+// Characters returns how many characters (code points) the turn sends to the
+// synthesizer, 0 for a wordless one.
+func (t ScriptTurn) Characters() int {
+	if t.Key == "" {
+		return 0
+	}
+	return utf8.RuneCountInString(t.Say.Text)
 }
 
 // NewScript casts a dialogue and derives its turns' keys.

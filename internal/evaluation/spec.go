@@ -70,8 +70,13 @@ type Detection struct {
 // so that the two can be compared in pairs.
 const Both detect.Modality = "both"
 
-// OrderBoth has every decision made with the option letters in both orders.
-const OrderBoth = "both"
+// The orders of the option letters: A stands for YES, B does, or every decision is
+// made both ways.
+const (
+	OrderStraight = "ab"
+	OrderSwapped  = "ba"
+	OrderBoth     = "both"
+)
 
 // Modalities returns what the detector is given of each dialogue, one after the
 // other.

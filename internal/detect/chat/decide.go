@@ -166,11 +166,11 @@ func (d *Detector) fallback(ctx context.Context, caps Capabilities, t target, re
 	if !caps.Logprobs {
 		return vote.VoteInvalid, vote.Failed, nil
 	}
-	r, err := d.ask(ctx, caps, t, question{stage: prompt.Verbalize, reasoning: reasoning, sampling: plainSampling, maxTokens: 1, logprobs: true})
+	_, yes, no, err := d.words(ctx, caps, t, reasoning)
 	if err != nil {
 		return "", "", err
 	}
-	v, method := vote.DecideFallback(r.mass(verbalizers("yes")...), r.mass(verbalizers("no")...), d.config.Rules)
+	v, method := vote.DecideFallback(yes, no, d.config.Rules)
 	return v, method, nil
 }
 

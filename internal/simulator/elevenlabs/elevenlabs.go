@@ -20,8 +20,9 @@ import (
 type Options struct {
 	APIKey      string // "" asks for none
 	Voices      []string
-	Concurrency int // calls at once, more are refused; 0 is no limit
-	Quota       int // credits; 0 is no limit
+	Concurrency int  // calls at once, more are refused; 0 is no limit
+	Untold      bool // no reply says how many they may be
+	Quota       int  // credits; 0 is no limit
 	Latency     time.Duration
 	NewErrors   bool // the newer shape of errors, with type, code and request_id
 

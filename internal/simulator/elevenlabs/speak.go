@@ -54,7 +54,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, voice string) {
 	header := w.Header()
 	header.Set("character-cost", strconv.Itoa(req.cost()))
 	header.Set("current-concurrent-requests", strconv.Itoa(running))
-	if s.options.Concurrency > 0 {
+	if s.options.Concurrency > 0 && !s.options.Untold {
 		header.Set("maximum-concurrent-requests", strconv.Itoa(s.options.Concurrency))
 	}
 	select {
