@@ -13,9 +13,11 @@ type Cost struct {
 	Currency string `json:"currency,omitempty"` // "" when no prices were given: then no money is known
 	Credits  int    `json:"credits"`            // of the synthesizer, as it says it billed them
 	// Budget is the one that the evaluation began with, Over what was taken beyond
-	// it: a budget admits dialogues by their estimates.
-	Budget evaluation.Budget `json:"budget,omitzero"`
-	Over   evaluation.Cost   `json:"over,omitzero"`
+	// it: a budget admits dialogues by their estimates. Estimated is the most that
+	// all of them were expected to take, where a budget is set.
+	Budget    evaluation.Budget `json:"budget,omitzero"`
+	Over      evaluation.Cost   `json:"over,omitzero"`
+	Estimated evaluation.Cost   `json:"estimated,omitzero"`
 }
 
 func price(u evaluation.Usage, spec evaluation.Spec) Cost {
@@ -47,10 +49,10 @@ func (t *text) cost(u evaluation.Usage, c Cost) {
 	}
 	t.prose("Cost: %d %s (%d turns spoken, %d detector answers)%s; %s", c.Calls, plural(c.Calls, "call"), u.TurnsMade, u.PassesMade+u.Prepared, credits, money)
 	if bound := c.Budget.Calls; bound > 0 {
-		t.prose("Budget: %d %s; %d made%s", bound, plural(bound, "call"), c.Calls, over(c.Over.Calls > 0, fmt.Sprint(c.Over.Calls)))
+		t.prose("Budget: %d %s, estimated at most %d; %d made%s", bound, plural(bound, "call"), c.Estimated.Calls, c.Calls, over(c.Over.Calls > 0, fmt.Sprint(c.Over.Calls)))
 	}
 	if bound := c.Budget.Money; bound > 0 {
-		t.prose("Budget: %s; %s taken%s", amount(c.Currency, bound), amount(c.Currency, c.Money), over(c.Over.Money > 0, amount(c.Currency, c.Over.Money)))
+		t.prose("Budget: %s, estimated at most %s; %s taken%s", amount(c.Currency, bound), amount(c.Currency, c.Estimated.Money), amount(c.Currency, c.Money), over(c.Over.Money > 0, amount(c.Currency, c.Over.Money)))
 	}
 }
 

@@ -38,6 +38,8 @@ func paid() report.Input {
 		{Item: evaluation.Item{ID: "shown-2"}, Exemplar: vote.Exemplar{ID: "shown-2", Vote: vote.VoteYes, Tactic: tactic.Denial, Quote: hostile}},
 	}
 	in.ShownTexts = []string{"text of shown-1", "text of i-same-text"}
+	in.Manifest.Estimates = []evaluation.Cost{{Calls: 60, Money: 180_000}, {Calls: 25, Money: 70_000}}
+	in.Engines.Rendering = evaluation.Usage{TurnsMade: 4, Characters: 100, Credits: 100, ClipsMade: 2}
 	in.Engines.Swapped = detect.Identity{Detector: "chat", Model: "m", Method: "constrained ba"}
 	in.Seen = detect.Seen{IDs: []string{"h-seen"}}
 	in.Records = []evaluation.Record{
@@ -238,14 +240,14 @@ func TestAnalytic(t *testing.T) {
 
 func TestCost(t *testing.T) {
 	r := build(t, paid())
-	// 12 dialogues of 2 turns and 6 questions, and a failed one's turn.
-	if r.Cost.Calls != 97 || r.Cost.Credits != 972 || r.Cost.Money != 972*200+72*1500 || r.Cost.Over.Calls != 17 || r.Cost.Over.Money != 102_400 {
+	// 12 dialogues of 2 turns and 6 questions, a failed one's turn, the exemplars' 4.
+	if r.Cost.Calls != 101 || r.Cost.Credits != 1072 || r.Cost.Money != 1072*200+72*1500 || r.Cost.Over.Calls != 21 || r.Cost.Over.Money != 122_400 || r.Cost.Estimated.Calls != 85 {
 		t.Errorf("cost: %+v", r.Cost)
 	}
 	in := paid()
 	in.Manifest.Spec.Prices, in.Manifest.Spec.Budget = evaluation.Prices{}, evaluation.Budget{}
 	free := build(t, in)
-	if free.Cost.Money != 0 || free.Cost.Over != (evaluation.Cost{}) || free.Cost.Calls != 97 {
+	if free.Cost.Money != 0 || free.Cost.Over != (evaluation.Cost{}) || free.Cost.Calls != 101 {
 		t.Errorf("without prices and budget: %+v", free.Cost)
 	}
 	if text := write(t, report.WriteText, free); !strings.Contains(text, "no prices given") || strings.Contains(text, "Budget:") {

@@ -53,7 +53,7 @@ type Report struct {
 	Answers
 	Modalities *Modalities      `json:"modalities,omitempty"` // of both
 	Quality    Quality          `json:"quality"`
-	Usage      evaluation.Usage `json:"usage"` // of all records, exemplars too
+	Usage      evaluation.Usage `json:"usage"` // of all records, and of rendering the exemplars
 	Cost       Cost             `json:"cost"`  // of Usage
 	Server     []detect.Fact    `json:"server"`
 	Settings   Settings         `json:"settings"`
@@ -135,6 +135,7 @@ func Build(in Input) (Report, error) {
 	for _, e := range in.Shown {
 		out.Shown = append(out.Shown, in.Manifest.Spec.Rules.Shown(e.Exemplar))
 	}
+	out.Usage.Add(in.Engines.Rendering)
 	seen := newSeenSet(in.Seen)
 	exemplars := findExemplars(records, in)
 	for _, r := range records {
@@ -147,6 +148,9 @@ func Build(in Input) (Report, error) {
 	}
 	out.LeftOut = countReasons(out.Exemplars)
 	out.Cost = price(out.Usage, in.Manifest.Spec)
+	for _, estimate := range in.Manifest.Estimates {
+		out.Cost.Estimated = out.Cost.Estimated.Add(estimate)
+	}
 	out.collect()
 	out.Quality = measureQuality(out.Dialogues, in.Manifest.Spec.Quality)
 	rules := in.Manifest.Spec.Rules
