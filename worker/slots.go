@@ -30,6 +30,7 @@ type leasedSlots struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed when something was freed or lent
 	slots    int           // lent
+	room     int           // how many calls the provider took before it refused one
 	until    time.Time     // when the lease runs out
 	reserved int           // by tasks, and by polls for them
 	calls    int           // in flight
@@ -105,9 +106,12 @@ func (s *leasedSlots) end() {
 	s.wake()
 }
 
+// usable is how many of the slots lent are worth trying. The caller holds s.mu.
+func (s *leasedSlots) usable() int { return min(s.slots, s.room) }
+
 // reserve and start take a slot if they may. The caller holds s.mu.
 func (s *leasedSlots) reserve() bool {
-	if s.reserved >= s.slots || !time.Now().Before(s.until) {
+	if s.reserved >= s.usable() || !time.Now().Before(s.until) {
 		return false
 	}
 	s.reserved++
@@ -115,7 +119,7 @@ func (s *leasedSlots) reserve() bool {
 }
 
 func (s *leasedSlots) start() bool {
-	if s.calls >= s.slots || time.Until(s.until) < evaluation.LeasedCall(s.expiry) {
+	if s.calls >= s.usable() || time.Until(s.until) < evaluation.LeasedCall(s.expiry) {
 		return false
 	}
 	s.calls++
@@ -145,17 +149,20 @@ func (s *leasedSlots) wake() {
 	s.changed = make(chan struct{})
 }
 
-// observe notes what a call has shown: the ceiling that the provider tells, 0 for
-// none, and whether it refused the call for too many at once. What the limiter
-// doesn't know it should hear soon.
+// observe notes what a call, before its end, has shown: the ceiling that the
+// provider tells, 0 for none, and whether it refused the call for too many at once.
+// What the limiter doesn't know it should hear soon; until it has answered, this
+// worker makes no more calls at once than the provider has just taken.
 func (s *leasedSlots) observe(ceiling int, refused bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ceiling > 0 {
 		s.ceiling = ceiling
+		s.room = min(s.room, ceiling)
 	}
 	if refused {
 		s.refusals++
+		s.room = min(s.room, max(1, s.calls-1))
 	}
 	if refused || s.ceiling != s.told {
 		select {
@@ -177,7 +184,7 @@ func (s *leasedSlots) ask(name string) (ask evaluation.Lease, refusals int) {
 	s.seq++
 	held := s.calls
 	if time.Now().Before(s.until) {
-		held = max(held, s.slots)
+		held = max(held, s.usable())
 	}
 	return evaluation.Lease{
 		Worker: name, Seq: s.seq, Want: s.want, Held: held, Expiry: s.expiry,
@@ -191,6 +198,9 @@ func (s *leasedSlots) answered(ask evaluation.Lease, refusals int, asked time.Ti
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.slots, s.until = got.Slots, asked.Add(ask.Expiry)
+	if !ask.Congested {
+		s.room = got.Slots
+	}
 	s.told, s.reported = ask.Told, refusals
 	s.wake()
 }

@@ -238,6 +238,44 @@ func TestAsks(t *testing.T) {
 	})
 }
 
+// Until the limiter answers, and as long as refusals go on, a worker makes no more
+// calls at once than the provider takes.
+func TestRefusalsLeaveRoom(t *testing.T) {
+	leaseTest(t, 6, func(t *testing.T, s *leasedSlots, f *fakeLessor) {
+		var ends []func()
+		for range 6 {
+			end, err := s.begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, end)
+		}
+		for range 2 { // of six calls, the provider takes four
+			s.observe(0, true)
+			ends[0]()
+			ends = ends[1:]
+		}
+		given := reservations(t, s, 6)
+		if *given != 4 {
+			t.Errorf("%d slots after the provider took four", *given)
+		}
+		time.Sleep(evaluation.LeaseRenewal(testExpiry))
+		synctest.Wait()
+		if held := f.last().Held; *given != 4 || held != 4 {
+			t.Errorf("%d slots in a congestion, %d held", *given, held)
+		}
+		time.Sleep(2 * evaluation.LeaseRenewal(testExpiry))
+		if synctest.Wait(); *given != 6 {
+			t.Errorf("%d slots after the congestion, want the six lent", *given)
+		}
+		s.observe(3, false)
+		s.ReleaseSlot(nil)
+		if s.TryReserveSlot(nil) != nil {
+			t.Error("a fourth slot of an account that takes three")
+		}
+	})
+}
+
 // What an ask was to say isn't forgotten when the ask fails.
 func TestLostAsk(t *testing.T) {
 	leaseTest(t, 4, func(t *testing.T, s *leasedSlots, f *fakeLessor) {

@@ -50,14 +50,15 @@ func (s *LimiterState) check(ask evaluation.Lease) error {
 // flight that it said, so they stay reserved until it asks again.
 func (s *LimiterState) lease(now time.Time, ask evaluation.Lease) evaluation.Slots {
 	s.expire(now)
-	if ask.Told > 0 {
-		s.Told = ask.Told
-	}
 	held := LimiterLease{Seq: ask.Seq, Want: ask.Want, Bound: ask.Bound, Reserved: ask.Held, Until: now.Add(ask.Expiry)}
 	s.Leases[ask.Worker] = held
 	s.recover(now)
+	before := s.ceiling()
+	if ask.Told > 0 {
+		s.Told = ask.Told
+	}
 	if ask.Congested {
-		s.halve(now)
+		s.halve(now, before)
 	}
 	ceiling := s.ceiling()
 	slots := max(0, min(s.share(ask.Worker, ceiling), ceiling-s.reservedByOthers(ask.Worker)))
@@ -102,13 +103,16 @@ func (s *LimiterState) ceiling() int {
 	return s.limit()
 }
 
-// halve lowers the ceiling, once a congestion.
-func (s *LimiterState) halve(now time.Time) {
+// halve lowers the ceiling from what it was before, once a congestion. What the
+// provider has told meanwhile may be less than half, or reason enough.
+func (s *LimiterState) halve(now time.Time, before int) {
 	if !s.CutAt.IsZero() && now.Sub(s.CutAt) < congestion {
 		return
 	}
-	s.Cut = max(1, s.ceiling()/2)
-	s.CutAt, s.RoseAt = now, now
+	s.CutAt = now
+	if s.ceiling() >= before {
+		s.Cut, s.RoseAt = max(1, before/2), now
+	}
 }
 
 // recover raises a lowered ceiling by one for each rise that has passed.

@@ -166,6 +166,18 @@ func TestLimiterHalvesAndRises(t *testing.T) {
 	wantSlots(t, l.ask(t, "a", nil), 8, 8)
 }
 
+// A provider that refuses a call and tells how many it takes is believed; its
+// number is not halved.
+func TestLimiterToldWhileCongested(t *testing.T) {
+	l := newLimiterTest()
+	l.ask(t, "a", nil)
+	told := func(l *evaluation.Lease) { l.Held, l.Congested, l.Told = 10, true, 4 }
+	wantSlots(t, l.ask(t, "a", told), 4, 4)
+	wantSlots(t, l.ask(t, "a", congested(4)), 4, 4) // the same congestion
+	l.pass(congestion)
+	wantSlots(t, l.ask(t, "a", told), 2, 2) // another account's calls, perhaps
+}
+
 func TestLimiterBounds(t *testing.T) {
 	bounded := func(bound, told int) func(*evaluation.Lease) {
 		return func(l *evaluation.Lease) { l.Bound, l.Told = bound, told }
