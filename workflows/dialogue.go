@@ -39,7 +39,8 @@ func EvaluateDialogue(ctx workflow.Context, task evaluation.Task) (DialogueResul
 		return DialogueResult{}, errors.Join(err, saveErr)
 	}
 	if err != nil {
-		return DialogueResult{}, err
+		// In the words of the record, not in Temporal's.
+		return DialogueResult{}, temporal.NewApplicationErrorWithCause(d.record.Failure.Message, d.record.Failure.Code, err)
 	}
 	workflow.SetCurrentDetails(ctx, verdictDetails(d.record))
 	return DialogueResult{Verdict: d.record.Verdict.Verdict, Usage: d.record.Usage}, d.showVerdict(ctx)

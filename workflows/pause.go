@@ -61,8 +61,12 @@ func (wait waiter) one(ctx workflow.Context, start func() workflow.Future, resul
 	return wait.do(ctx, []int{0}, func(int) workflow.Future { return start() }, func(_ int, f workflow.Future) error { return f.Get(ctx, result) })
 }
 
-// joined returns a cancellation alone, as no other error matters beside it.
+// joined returns a cancellation alone, as no other error matters beside it, and a
+// single error as it is.
 func joined(errs []error) error {
+	if len(errs) == 1 {
+		return errs[0]
+	}
 	for _, err := range errs {
 		if temporal.IsCanceledError(err) {
 			return err

@@ -10,4 +10,5 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflow(RenderDialogue)
 	r.RegisterWorkflow(Limiter)
 	r.RegisterWorkflow(Diagnose)
+	r.RegisterWorkflow(Sensitivity)
 }
