@@ -21,7 +21,6 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
-	"go.temporal.io/sdk/client"
 
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
@@ -182,10 +181,7 @@ func collectObjects(t *testing.T, written map[string][]byte, r *rig) {
 // readable: they are JSON.
 func collectHistories(t *testing.T, written map[string][]byte, r *rig) {
 	t.Helper()
-	temporal, err := client.Dial(client.Options{HostPort: r.stack.Temporal, Namespace: r.stack.Namespace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	temporal := r.temporal(t)
 	defer temporal.Close()
 	listed, err := temporal.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{PageSize: 100})
 	if err != nil {
