@@ -13,7 +13,7 @@ import (
 )
 
 // chooserDraws is how many passes a distribution is compared with.
-const chooserDraws = 200
+const chooserDraws = 100
 
 // chooser tests a detector that tells the distribution behind its passes: they are
 // drawn from it, and its label is that of a greedy pass.
