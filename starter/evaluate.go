@@ -225,6 +225,8 @@ func start(ctx context.Context, c client.Client, m evaluation.Manifest, ref obje
 		TaskQueue:             evaluation.QueueMain,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		TypedSearchAttributes: attributes,
+		// Everything below inherits it: evaluations of one priority take turns.
+		Priority: temporal.Priority{PriorityKey: spec.Limits.Priority, FairnessKey: spec.ID},
 		StaticSummary:         fmt.Sprintf("%d dialogues of %s by %s", m.Items, evaluation.EncodeID(spec.Dataset.Label()), spec.Detection.Detector),
 	}, workflows.Evaluate, input)
 	if err != nil && spec.SearchAttributes && strings.Contains(err.Error(), "search attribute") {

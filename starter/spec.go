@@ -43,6 +43,7 @@ type request struct {
 	seed                         uint64
 	maxWER                       float64
 	chunkSize, chunks, dialogues int
+	maxFailures, priority        int
 	attributes                   string
 	detach, json                 bool
 	out                          string
@@ -81,6 +82,8 @@ func (r *request) flags(cmd *cobra.Command) {
 	f.IntVar(&r.chunkSize, "chunk-size", limits.ChunkSize, "dialogues a chunk")
 	f.IntVar(&r.chunks, "chunks", limits.Chunks, "chunks at once")
 	f.IntVar(&r.dialogues, "dialogues", limits.Dialogues, "dialogues at once in a chunk")
+	f.IntVar(&r.maxFailures, "max-failures", 0, "pause when so many dialogues have failed; 0 is any number")
+	f.IntVar(&r.priority, "priority", 0, "1 (first) to 5 among what waits on the same queues; without it 3")
 	f.StringVar(&r.attributes, "search-attributes", "on", "on, or off where the namespace doesn't have them")
 	f.StringVar(&r.id, "id", "", "the evaluation's id; without it one is made up")
 	f.StringVar(&r.out, "out", "reports", "folder for the report's files")
@@ -119,7 +122,7 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 		Recognizer:       "pocketsphinx",
 		Rules:            rules,
 		Quality:          evaluation.DefaultQuality(),
-		Limits:           evaluation.Limits{ChunkSize: r.chunkSize, Chunks: r.chunks, Dialogues: r.dialogues},
+		Limits:           evaluation.Limits{ChunkSize: r.chunkSize, Chunks: r.chunks, Dialogues: r.dialogues, Failures: r.maxFailures, Priority: r.priority},
 		Prices:           prices,
 		Budget:           budget,
 		SearchAttributes: attributes,

@@ -23,6 +23,7 @@ type ChunkInput struct {
 	Attributes map[string]string `json:"attributes,omitempty"`
 
 	Generation int               `json:"generation,omitempty"` // of the evaluation's pauses
+	Failures   bool              `json:"failures,omitempty"`   // tell the evaluation of every failure at once
 	Prices     evaluation.Prices `json:"prices,omitzero"`
 	Grant      *evaluation.Cost  `json:"grant,omitempty"` // what the chunk may take; nil without a budget
 }
@@ -123,7 +124,7 @@ func (c *runningChunk) start(ctx workflow.Context) {
 			return // neither done nor failed
 		}
 		c.count(result, err)
-		c.report(ctx)
+		c.report(ctx, err != nil && c.in.Failures)
 	})
 }
 
@@ -142,11 +143,13 @@ func (c *runningChunk) count(result DialogueResult, err error) {
 	}
 }
 
-// report shows the counts, and signals them at each quarter of the chunk.
-func (c *runningChunk) report(ctx workflow.Context) {
+// report shows the counts, and signals them at each quarter of the chunk, or at
+// once.
+func (c *runningChunk) report(ctx workflow.Context, atOnce bool) {
 	workflow.SetCurrentDetails(ctx, progressDetails(c.progress))
 	total, done := c.progress.Total, c.progress.Done
-	if done == total || done*progressSignals/total == (done-1)*progressSignals/total {
+	quarter := done*progressSignals/total != (done-1)*progressSignals/total
+	if done == total || !quarter && !atOnce {
 		return
 	}
 	// A lost signal costs a moment's display; the chunk's result has the counts.

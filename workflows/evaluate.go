@@ -38,6 +38,7 @@ type EvaluateInput struct {
 	Finished   evaluation.Counts `json:"finished,omitzero"`
 	Generation int               `json:"generation,omitempty"` // resumptions so far
 	Paused     *evaluation.Pause `json:"paused,omitempty"`
+	Excused    int               `json:"excused,omitempty"` // failures up to the last resumption
 }
 
 // EvaluateResult is what an evaluation ends with.
@@ -165,6 +166,7 @@ func (e *evaluate) startChunk(ctx workflow.Context) {
 		Dialogues:  e.in.Limits.Dialogues,
 		Attributes: e.in.Attributes,
 		Generation: e.in.Generation,
+		Failures:   e.in.Limits.Failures > 0,
 	}
 	live := &liveChunk{}
 	if !e.in.Budget.IsZero() {
@@ -183,6 +185,7 @@ func (e *evaluate) startChunk(ctx workflow.Context) {
 		e.in.Finished.Add(counts)
 		delete(e.live, index)
 		e.grant(ctx)
+		e.checkFailures(ctx)
 		e.show(ctx)
 	})
 }

@@ -189,3 +189,38 @@ func TestCancelWhilePaused(t *testing.T) {
 		t.Errorf("%d records, %d reports", f.count("SaveRecord"), f.count("WriteReport"))
 	}
 }
+
+// A set-up that is broken stops before it has used up everything.
+func TestMaxFailures(t *testing.T) {
+	f := newFakes()
+	env, in := treeOf(t, f, 12)
+	in.Limits.Failures, in.Limits.Dialogues = 2, 1
+	f.let("ComposeClip", temporal.NewNonRetryableApplicationError("nothing audible", "bad_input", nil))
+	var seen []int
+	for hour := range 2 {
+		env.RegisterDelayedCallback(func() {
+			p := progressOf(t, env)
+			if p.Paused == nil || p.Paused.Code != evaluation.ReasonFailures {
+				t.Errorf("paused %+v after %d failures", p.Paused, p.Failed)
+				return
+			}
+			seen = append(seen, f.count("SaveRecord"))
+			if hour == 1 {
+				f.let("ComposeClip", nil)
+			}
+			env.SignalWorkflow(evaluation.SignalResume, evaluation.Resume{Generation: hour + 1})
+		}, time.Duration(hour+1)*time.Hour)
+	}
+	env.ExecuteWorkflow(Evaluate, in)
+	var result EvaluateResult
+	if err := env.GetWorkflowResult(&result); err != nil {
+		t.Fatal(err)
+	}
+	// One more may have begun while the signal was on its way.
+	if len(seen) != 2 || seen[0] < 2 || seen[0] > 3 || seen[1] < seen[0]+1 || seen[1] > 6 {
+		t.Errorf("recorded at the pauses: %v", seen)
+	}
+	if p := result.Progress; p.Done != 12 || p.Failed != seen[1] {
+		t.Errorf("progress %+v", p)
+	}
+}

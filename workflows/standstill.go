@@ -29,6 +29,7 @@ func (e *evaluate) signals(ctx workflow.Context) workflow.Selector {
 	onSignal(ctx, selector, evaluation.SignalProgress, func(p ChunkProgress) {
 		if chunk, ok := e.live[p.Index]; ok {
 			chunk.counts = p.Counts
+			e.checkFailures(ctx)
 			e.show(ctx)
 		}
 	})
@@ -77,7 +78,7 @@ func (e *evaluate) resume(ctx workflow.Context, r evaluation.Resume) {
 	if e.in.Paused == nil || r.Generation <= e.in.Generation {
 		return
 	}
-	e.in.Generation, e.in.Paused = r.Generation, nil
+	e.in.Generation, e.in.Paused, e.in.Excused = r.Generation, nil, e.progress().Failed
 	if !r.Budget.IsZero() && !e.in.Budget.IsZero() {
 		e.in.Budget = r.Budget
 	}
@@ -90,6 +91,19 @@ func (e *evaluate) resume(ctx workflow.Context, r evaluation.Resume) {
 		signal(ctx, id, evaluation.SignalResume, message)
 	}
 	e.show(ctx)
+}
+
+// checkFailures pauses where too many dialogues have failed since the last
+// resumption: a broken set-up must not use up a whole corpus.
+func (e *evaluate) checkFailures(ctx workflow.Context) {
+	failed, limit := e.progress().Failed, e.in.Limits.Failures
+	if limit == 0 || failed-e.in.Excused < limit || len(e.live) == 0 && len(e.in.Chunks) == 0 {
+		return
+	}
+	e.pause(ctx, evaluation.Reason{
+		Code:    evaluation.ReasonFailures,
+		Message: fmt.Sprintf("%d dialogues have failed: see the report or the failed workflows for why; resume to go on until %d more have", failed, limit),
+	}, "")
 }
 
 // wait returns when a person has acted on what the evaluation itself can't do.

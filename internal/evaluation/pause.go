@@ -12,6 +12,7 @@ type Reason struct {
 const (
 	ReasonBudget   = "budget_exceeded"
 	ReasonOperator = "operator"
+	ReasonFailures = "too_many_failures"
 )
 
 // Pause says why an evaluation stands still. Generation counts the resumptions

@@ -112,9 +112,11 @@ func DefaultQuality() Quality { return Quality{MaxWER: 0.5, MaxF0Semitones: 6} }
 
 // Limits bound how much is in flight at once, and how large a chunk is.
 type Limits struct {
-	ChunkSize int `json:"chunk_size"` // dialogues a chunk
-	Chunks    int `json:"chunks"`     // chunks at once
-	Dialogues int `json:"dialogues"`  // dialogues at once in a chunk
+	ChunkSize int `json:"chunk_size"`         // dialogues a chunk
+	Chunks    int `json:"chunks"`             // chunks at once
+	Dialogues int `json:"dialogues"`          // dialogues at once in a chunk
+	Failures  int `json:"failures,omitempty"` // dialogues that may fail before the evaluation pauses; 0 is any number
+	Priority  int `json:"priority,omitempty"` // 1 (first) to 5 of what waits on a queue; 0 is Temporal's default, 3
 }
 
 // DefaultLimits keep a history short and a namespace far below its limits of
@@ -141,6 +143,12 @@ func (s Spec) Validate() error {
 		if value < 1 {
 			errs = append(errs, fmt.Errorf("limit %s is %d, must be at least 1", name, value))
 		}
+	}
+	if s.Limits.Failures < 0 {
+		errs = append(errs, fmt.Errorf("limit failures is %d, must be at least 0", s.Limits.Failures))
+	}
+	if s.Limits.Priority < 0 || s.Limits.Priority > 5 {
+		errs = append(errs, fmt.Errorf("priority is %d, must be from 1 (first) to 5", s.Limits.Priority))
 	}
 	if s.Limits.ChunkSize > MaxChunk {
 		errs = append(errs, fmt.Errorf("limit chunk_size is %d, must be at most %d", s.Limits.ChunkSize, MaxChunk))
