@@ -101,6 +101,19 @@ func decided(pattern string) ([]evaluation.PassRecord, vote.Outcome) {
 	return passes, vote.Decide(votes(passes), rules())
 }
 
+// A server that has one model need not be told its name.
+func TestModelOfTheServer(t *testing.T) {
+	in := everything()
+	in.Manifest.Spec.Detection.ModelName = ""
+	if text := write(t, report.WriteText, build(t, in)); !strings.Contains(text, "by baseline-cascade (sha-1)") {
+		t.Errorf("the heading doesn't name the model that judged:\n%.300s", text)
+	}
+	in.Engines = evaluation.Engines{}
+	if text := write(t, report.WriteText, build(t, in)); !strings.Contains(text, "(model not known yet)") {
+		t.Errorf("the heading:\n%.300s", text)
+	}
+}
+
 func TestPaidText(t *testing.T) {
 	text := write(t, report.WriteText, build(t, paid()))
 	golden(t, "paid.golden", text)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -35,8 +36,9 @@ func (t *text) heading(r Report) {
 	if r.Note != "" {
 		t.prose("** %s **", printable(r.Note))
 	}
+	model := cmp.Or(spec.Detection.ModelName, r.Settings.Engines.Detector.Model, "model not known yet")
 	t.prose("%s, %d %s, by %s (%s), rules %s", printable(spec.Dataset.Name), r.Items, plural(r.Items, "dialogue"),
-		printable(spec.Detection.Detector), printable(spec.Detection.ModelName), printable(spec.Rules.Name))
+		printable(spec.Detection.Detector), printable(model), printable(spec.Rules.Name))
 	if r.Pending > 0 {
 		t.line("NOT FINISHED: %d %s without a record yet", r.Pending, plural(r.Pending, "dialogue"))
 	}
