@@ -3,19 +3,24 @@ package activities
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/speechmanip/speechmanip/internal/audio"
 	"github.com/speechmanip/speechmanip/internal/detect"
+	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/recognize"
 	"github.com/speechmanip/speechmanip/internal/speech"
 	"github.com/speechmanip/speechmanip/internal/voice"
 )
 
 // Diagnosing activities look at what only this worker can see: its keys, its
-// network, its programs. They make no paid call. What doesn't work is a finding,
+// network, its programs. They have nothing spoken; a detector that asks a server asks
+// it a few short questions. What doesn't work is a finding,
 // not an error, so that nothing is tried again.
 
 // DiagnoseStore checks the store from a worker that runs workflows.
@@ -73,14 +78,42 @@ func (d *Detection) DiagnoseDetector(ctx context.Context, spec evaluation.Spec) 
 	if prober, ok := detector.(detect.Prober); ok && err == nil {
 		facts, err := prober.Facts(ctx)
 		if err != nil {
-			e.Add("detector server", "", err)
+			e.Add("detector's server", "", err)
 		}
 		for _, f := range facts {
-			e.Add("detector "+f.Name, f.Value, nil)
+			e.Add("detector's "+f.Name, f.Value, nil)
+		}
+		if err == nil {
+			_, err := detector.Prepare(ctx, trial(spec.Detection.Modality))
+			e.Add("trial question", "answered, modality "+string(spec.Detection.Modality), err)
 		}
 	}
 	diagnoseStore(ctx, d.Library.Archive.Store, &e)
 	return e, nil
+}
+
+// trial is an item of half a second, for a detector that asks a server: one that can't
+// judge the modality refuses it.
+func trial(modality detect.Modality) detect.Item {
+	item := detect.Item{ID: "trial", Modality: modality}
+	switch modality {
+	case detect.Text:
+		item.Turns = []dialogue.Turn{{Speaker: "Person1", Text: "Good morning."}}
+	case detect.ASR:
+		item.Transcript = func(context.Context) (recognize.Transcript, error) {
+			return recognize.Transcript{Words: []recognize.Word{{Text: "good"}, {Text: "morning"}}}, nil
+		}
+	default:
+		item.Modality = detect.Audio
+		item.Audio = func(context.Context) (audio.PCM, error) {
+			tone := audio.PCM{Rate: 16000, Samples: make([]float32, 8000)}
+			for i := range tone.Samples {
+				tone.Samples[i] = float32(0.2 * math.Sin(2*math.Pi*440*float64(i)/16000))
+			}
+			return tone, nil
+		}
+	}
+	return item
 }
 
 func joined(parts ...string) string {

@@ -99,24 +99,56 @@ func TestDiagnoseAccount(t *testing.T) {
 	}
 }
 
-// told is a detector with a server.
+// told is a detector with a server that refuses what it can't judge.
 type told struct {
 	detect.Detector
-	facts []detect.Fact
-	err   error
+	facts   []detect.Fact
+	err     error
+	refuses detect.Modality
 }
 
 func (d told) Facts(context.Context) ([]detect.Fact, error) { return d.facts, d.err }
 
+func (d told) Prepare(ctx context.Context, item detect.Item) ([]byte, error) {
+	switch {
+	case item.Modality == d.refuses:
+		return nil, errors.New("it doesn't hear")
+	case item.Audio != nil:
+		pcm, err := item.Audio(ctx)
+		if err == nil && pcm.Seconds() != 0.5 {
+			err = errors.New("the clip is not half a second long")
+		}
+		return nil, err
+	case item.Transcript != nil:
+		_, err := item.Transcript(ctx)
+		return nil, err
+	case len(item.Turns) == 0:
+		return nil, errors.New("nothing to judge")
+	}
+	return nil, nil
+}
+
 func TestDiagnoseServer(t *testing.T) {
 	f := newFixture(t, nil)
-	server := told{Detector: f.detector, facts: []detect.Fact{{Name: "server", Value: "vLLM 0.29"}, {Name: "audio", Value: "heard"}}}
-	f.detection.Detectors = func(context.Context, Wanted) (detect.Detector, error) { return server, nil }
-	if got := findings(must[evaluation.Examined](t, f.detection.DiagnoseDetector, f.manifest.Spec)); !strings.Contains(got, "\nOK detector server: vLLM 0.29\nOK detector audio: heard\n") {
-		t.Errorf("got\n%s", got)
-	}
-	server.facts, server.err = nil, errors.New("two servers differ")
-	if got := findings(must[evaluation.Examined](t, f.detection.DiagnoseDetector, f.manifest.Spec)); !strings.Contains(got, "\nno detector server: two servers differ\n") {
-		t.Errorf("got\n%s", got)
+	facts := []detect.Fact{{Name: "server", Value: "vLLM 0.29"}, {Name: "audio check", Value: "none"}}
+	for name, c := range map[string]struct {
+		server   told
+		modality detect.Modality
+		want     string
+	}{
+		"hears":     {told{facts: facts}, detect.Audio, "\nOK detector's server: vLLM 0.29\nOK detector's audio check: none\nOK trial question: answered, modality audio\n"},
+		"is deaf":   {told{facts: facts, refuses: detect.Audio}, detect.Audio, "\nno trial question: it doesn't hear\n"},
+		"both":      {told{facts: facts, refuses: detect.Audio}, evaluation.Both, "\nno trial question: it doesn't hear\n"},
+		"reads":     {told{facts: facts, refuses: detect.Audio}, detect.Text, "\nOK trial question: answered, modality text\n"},
+		"reads asr": {told{facts: facts, refuses: detect.Audio}, detect.ASR, "\nOK trial question: answered, modality asr\n"},
+		"differ":    {told{err: errors.New("two servers differ")}, detect.Audio, "\nno detector's server: two servers differ\nOK store"},
+	} {
+		c.server.Detector = f.detector
+		f.detection.Detectors = func(context.Context, Wanted) (detect.Detector, error) { return c.server, nil }
+		spec := f.manifest.Spec
+		spec.Detection.Modality = c.modality
+		if got := findings(must[evaluation.Examined](t, f.detection.DiagnoseDetector, spec)); !strings.Contains(got, c.want) {
+			t.Errorf("%s:\n%s\nwant %q", name, got, c.want)
+		}
 	}
 }

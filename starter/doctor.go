@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,10 +20,11 @@ func (a *app) doctorCommand() *cobra.Command {
 	r := &request{strategy: "zero-shot", optionOrder: string(prompt.AB)}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check everything that an evaluation needs, here and at the workers; nothing is paid",
+		Short: "Check everything that an evaluation needs, here and at the workers",
 		Long: `Check everything that an evaluation needs: Temporal and the store from here, then,
 as keys and networks are the workers' own, what a worker of each queue finds: its
-speech engine and account, its recogniser, its detector's server, its store.
+speech engine and account, its recogniser, its detector's server, its store. Nothing
+is spoken; a chat server is asked about twenty short questions to see what it can do.
 
 Every check is a line with OK, or FIX and what to do. The exit code is 1 where
 something is to be fixed.`,
@@ -35,6 +37,7 @@ something is to be fixed.`,
 	f.StringVar(&r.voices, "voices", "", "its voice pool, as in evaluate")
 	f.StringVar(&r.detector, "detector", baseline.Cascade, "its detector, as in evaluate")
 	f.StringVar(&r.model, "model", "", "the detector's model, as in evaluate")
+	f.StringVar(&r.modality, "modality", string(detect.Audio), "what the detector is given, as in evaluate")
 	f.StringVar(&r.accelerator, "accelerator", "cpu", "the detect queue's kind of machine")
 	f.StringVar(&r.pool, "pool", "baseline", "the detect queue's pool")
 	f.StringVar(&r.attributes, "search-attributes", "on", "on, or off where evaluations don't use them")
@@ -126,7 +129,11 @@ func (r *request) diagnosisPlan(ctx context.Context) (plan, error) {
 			queueErr = fmt.Errorf("--accelerator and --pool name a queue: %q must be letters, digits, '.', '_' or '-'", part)
 		}
 	}
-	if err := errors.Join(poolErr, attributesErr, r.checkDetector(), queueErr); err != nil {
+	var modalityErr error
+	if !slices.Contains([]detect.Modality{detect.Audio, detect.Text, detect.ASR, evaluation.Both}, detect.Modality(r.modality)) {
+		modalityErr = fmt.Errorf("--modality %q: use audio, text, asr or both", r.modality)
+	}
+	if err := errors.Join(poolErr, attributesErr, r.checkDetector(), modalityErr, queueErr); err != nil {
 		return plan{}, usageError{err}
 	}
 	p := plan{spec: evaluation.Spec{
@@ -135,7 +142,7 @@ func (r *request) diagnosisPlan(ctx context.Context) (plan, error) {
 		SearchAttributes: attributes,
 		Detection: evaluation.Detection{
 			Detector:    r.detector,
-			Modality:    detect.Audio,
+			Modality:    detect.Modality(r.modality),
 			Accelerator: r.accelerator,
 			Pool:        r.pool,
 		},

@@ -82,12 +82,12 @@ func checkWorkers(ctx context.Context, c client.Client, p plan, u *checkup) {
 	ask := []string{}
 	served := map[string]bool{}
 	for _, q := range queues {
-		n, err := pollers(ctx, c, q)
-		served[q.name] = n > 0
-		if err == nil && n == 0 {
+		polled, err := pollers(ctx, c, q)
+		served[q.name] = polled.workers > 0
+		if err == nil && polled.workers == 0 {
 			err = errors.New(q.String())
 		}
-		u.add(q.name, "workers", fmt.Sprintf("%d", n), err)
+		u.add(q.name, "workers", polled.String(), err)
 		if served[q.name] {
 			ask = append(ask, q.name)
 		}
@@ -104,25 +104,43 @@ func checkWorkers(ctx context.Context, c client.Client, p plan, u *checkup) {
 	for _, q := range diagnosis.Queues {
 		if q.Unserved {
 			q.Findings = nil
-			u.add(q.Queue, "workers", "", errors.New("no worker took the question within 5 s: they may have ended a few minutes ago, or have no slot free"))
+			u.add(q.Queue, "workers", "", errors.New("no worker took the question within 5 s: they ended a moment ago, or have no slot free"))
 		}
 		u.addAll(q.Queue, q.Examined)
 	}
 }
 
-// pollers counts the workers that polled a queue in the last minutes.
-func pollers(ctx context.Context, c client.Client, q queue) (int, error) {
+// polled is who asked a queue for work. Temporal remembers workers for a few minutes
+// after they ended.
+type polled struct {
+	workers int
+	last    time.Time // by Temporal's clock
+}
+
+func (p polled) String() string {
+	// Not below nothing: that clock may be another one.
+	return fmt.Sprintf("%d known, asked for work %s ago", p.workers, max(0, time.Since(p.last)).Round(time.Second))
+}
+
+// pollers returns who polls a queue.
+func pollers(ctx context.Context, c client.Client, q queue) (polled, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	described, err := c.DescribeTaskQueue(ctx, q.name, q.kind)
 	if err != nil {
-		return 0, fmt.Errorf("ask Temporal about queue %q: %w", q.name, err)
+		return polled{}, fmt.Errorf("ask Temporal about queue %q: %w", q.name, err)
 	}
-	return len(described.GetPollers()), nil
+	p := polled{workers: len(described.GetPollers())}
+	for _, poller := range described.GetPollers() {
+		if at := poller.GetLastAccessTime().AsTime(); at.After(p.last) {
+			p.last = at
+		}
+	}
+	return p, nil
 }
 
 // diagnoseLimit is longer than the workflow takes where anybody runs it.
-const diagnoseLimit = 40 * time.Second
+const diagnoseLimit = 30 * time.Second
 
 // diagnose has the workers look for themselves.
 func diagnose(ctx context.Context, c client.Client, in evaluation.DiagnoseInput) (evaluation.Diagnosis, error) {
@@ -141,7 +159,7 @@ func diagnose(ctx context.Context, c client.Client, in evaluation.DiagnoseInput)
 	}
 	if err := run.Get(ctx, &out); err != nil {
 		if ctx.Err() != nil {
-			return out, fmt.Errorf("no worker of queue %q finished it within %s: they may have ended a few minutes ago", evaluation.QueueMain, diagnoseLimit)
+			return out, fmt.Errorf("no worker of queue %q finished it within %s: they ended a moment ago", evaluation.QueueMain, diagnoseLimit)
 		}
 		return out, fmt.Errorf("diagnosis: %s", rootCause(err))
 	}

@@ -85,9 +85,9 @@ func (a *app) askEngine(ctx context.Context, cfg config.Config, spec evaluation.
 	defer c.Close()
 	name := evaluation.SpeechQueue(spec.Speech.Synthesizer)
 	for _, q := range []queue{{name: evaluation.QueueMain, kind: enumspb.TASK_QUEUE_TYPE_WORKFLOW}, {name: name, kind: enumspb.TASK_QUEUE_TYPE_ACTIVITY}} {
-		if n, err := pollers(ctx, c, q); err != nil {
+		if polled, err := pollers(ctx, c, q); err != nil {
 			return speech.Engine{}, err
-		} else if n == 0 {
+		} else if polled.workers == 0 {
 			return speech.Engine{}, fmt.Errorf("no worker on queue %q can say which engine it is", q.name)
 		}
 	}

@@ -4,10 +4,14 @@ package e2e
 
 import (
 	"encoding/json"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/speechmanip/speechmanip/internal/simulator/chat"
+	"github.com/speechmanip/speechmanip/internal/simulator/elevenlabs"
 )
 
 // checkup is what doctor --json prints.
@@ -116,5 +120,56 @@ func TestDoctor(t *testing.T) {
 		if strings.Contains(text, secret) {
 			t.Errorf("a key is printed: %s", text)
 		}
+	}
+}
+
+// The providers behind the workers: the account, the server, and a server that
+// doesn't hear. No key is printed.
+func TestDoctorOfProviders(t *testing.T) {
+	const chatKey = "marked-chat-key"
+	r := newRig(t)
+	r.account(t, elevenlabs.Options{Quota: 1000})
+	server := httptest.NewServer(chat.New(chat.Options{Dialect: chat.Llama, Model: "tiny", APIKey: chatKey}))
+	defer server.Close()
+	deaf := httptest.NewServer(chat.New(chat.Options{Dialect: chat.Llama, Model: "tiny", AudioUnheard: true}))
+	defer deaf.Close()
+	with := func(url, key string) *rig {
+		other := *r
+		other.env = append(slices.Clone(r.env), "SPEECHMANIP_CHAT_URL="+url, "SPEECHMANIP_CHAT_KEY="+key)
+		return &other
+	}
+	with(server.URL, chatKey).worker(t, "--synthesizer", "elevenlabs", "--accelerator", "gpu-test", "--pool", "hears")
+	with(deaf.URL, "").worker(t, "--roles", "detect", "--accelerator", "gpu-test", "--pool", "deaf")
+	with(server.URL, "wrong-marked-key").worker(t, "--roles", "detect", "--accelerator", "gpu-test", "--pool", "shut")
+
+	ask := func(pool string, args ...string) (checkup, string) {
+		u, text := r.doctor(t, append([]string{"--synthesizer", "elevenlabs", "--detector", "chat", "--accelerator", "gpu-test", "--pool", pool}, args...)...)
+		for _, secret := range []string{elevenKey, chatKey, "wrong-marked-key", r.stack.SecretKey} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s: a key is printed: %s", pool, text)
+			}
+		}
+		return u, text
+	}
+	u, text := ask("hears")
+	if !u.OK {
+		t.Errorf("all is well: %s", text)
+	}
+	if detail, ok := u.find(t, "speech-elevenlabs", "speech account"); !ok || !strings.Contains(detail, "0 of 1000 used, 1000 left") {
+		t.Errorf("account: %v, %s", ok, detail)
+	}
+	if detail, ok := u.find(t, "detect-gpu-test-hears", "detector's dialect"); !ok || detail != "llama-server" {
+		t.Errorf("dialect: %v, %s", ok, detail)
+	}
+	u, _ = ask("deaf")
+	if detail, ok := u.find(t, "detect-gpu-test-deaf", "trial question"); ok || !strings.Contains(detail, "audio") {
+		t.Errorf("a deaf server: %v, %s", ok, detail)
+	}
+	if u, text = ask("deaf", "--modality", "text"); !u.OK {
+		t.Errorf("a deaf server can read: %s", text)
+	}
+	u, _ = ask("shut")
+	if detail, ok := u.find(t, "detect-gpu-test-shut", "detector"); ok || !strings.Contains(detail, "401") {
+		t.Errorf("a wrong key: %v, %s", ok, detail)
 	}
 }
