@@ -106,6 +106,11 @@ func (d *Detection) check(ctx context.Context, task CheckTask) (DetectorCheck, e
 	}
 	store := d.Library.Archive.Store
 	if prober, ok := detector.(detect.Prober); ok {
+		for _, modality := range m.Spec.Detection.Modalities() {
+			if err := prober.CheckModality(ctx, modality); err != nil {
+				return check, err
+			}
+		}
 		facts, err := prober.Facts(ctx)
 		if err != nil {
 			return check, err

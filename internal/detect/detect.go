@@ -100,6 +100,9 @@ type Fact struct {
 // same for every server that the detector asks.
 type Prober interface {
 	Facts(ctx context.Context) ([]Fact, error)
+	// CheckModality fails where Prepare would for every item, before anything is
+	// rendered.
+	CheckModality(ctx context.Context, m Modality) error
 }
 
 // TacticScores are the probabilities of the options, in tactic.Options order.

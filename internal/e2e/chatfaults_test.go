@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"cmp"
 	"net/http/httptest"
 	"slices"
@@ -34,11 +35,11 @@ const (
 	tacticRepeats = 1 // a dialogue: the tactic question, when what follows it failed
 )
 
-// afterProbe breaks the first try of every request that comes after the probe of
-// a fresh worker, which takes about ten completions.
-func afterProbe(kind chat.Fault) func(chat.Call) chat.Fault {
+// onDialogues breaks the first try of every request about a dialogue; the probe's
+// are about clips of its own.
+func onDialogues(kind chat.Fault) func(chat.Call) chat.Fault {
 	return func(c chat.Call) chat.Fault {
-		if c.N < 16 || c.Try > 0 {
+		if c.Try > 0 || !bytes.Contains(c.Body, []byte("input_audio")) || bytes.Contains(c.Body, []byte("What do you hear?")) {
 			return chat.None
 		}
 		return kind
@@ -60,6 +61,9 @@ type faulty struct {
 	repeats int // requests made again beside the canary's, at most
 	// failure is the code of every dialogue's named failure; "" is that all are done.
 	failure string
+	// refused is what starter says of a server that is refused before anything is
+	// rendered; "" is that the evaluation begins.
+	refused string
 	check   func(t *testing.T, built report.Report, total simledger.Total)
 }
 
@@ -76,17 +80,17 @@ func TestChatFaults(t *testing.T) {
 	}
 	rows := []faulty{
 		// The probe is one step of ten calls, tried again as a whole.
-		{name: "ten-percent", options: chat.Options{Fault: mixed(1, 0.1)}, limit: 6, repeats: 40, check: func(t *testing.T, _ report.Report, total simledger.Total) {
-			if total.Requests < 40 {
-				t.Errorf("only %d requests for six dialogues", total.Requests)
+		{name: "ten-percent", options: chat.Options{Fault: mixed(1, 0.1)}, limit: 4, repeats: 40, check: func(t *testing.T, _ report.Report, total simledger.Total) {
+			if total.Requests < 30 {
+				t.Errorf("only %d requests for four dialogues", total.Requests)
 			}
 		}},
-		{name: "audio-ignored", options: chat.Options{AudioIgnored: true}, failure: "audio_ignored"},
-		{name: "audio-unheard", options: chat.Options{AudioUnheard: true}, failure: "audio_ignored"},
-		{name: "no-audio-part", options: chat.Options{NoAudio: true}, failure: "audio_ignored"},
+		{name: "audio-ignored", options: chat.Options{AudioIgnored: true}, refused: "prompt tokens with audio"},
+		{name: "audio-unheard", options: chat.Options{AudioUnheard: true}, refused: "does not hear audio: silence and a tone get the same answer"},
+		{name: "no-audio-part", options: chat.Options{NoAudio: true}, refused: "does not hear audio: it refuses silence"},
 		{name: "audio-cut", options: chat.Options{CutSeconds: 7.5}, failure: "clip_truncated"},
 		{name: "small-window", options: chat.Options{Context: 500}, failure: "context_exceeded"},
-		{name: "client-mistake", options: chat.Options{Fault: afterProbe(chat.ClientError)}, failure: "refused"},
+		{name: "client-mistake", options: chat.Options{Fault: onDialogues(chat.ClientError)}, failure: "refused"},
 		{name: "constraint-ignored", options: chat.Options{ConstraintIgnored: true, Script: evasive}, repeats: 2 * 4, check: func(t *testing.T, built report.Report, _ simledger.Total) {
 			if p := built.Passes; p.Fallback != 5*built.N || p.Constrained != 0 {
 				t.Errorf("passes %+v of %d dialogues: the fallback should have made all", p, built.N)
@@ -102,7 +106,7 @@ func TestChatFaults(t *testing.T) {
 		}},
 	}
 	for _, kind := range passing {
-		rows = append(rows, faulty{name: string(kind), options: chat.Options{Fault: afterProbe(kind)}, repeats: 2 * tacticRepeats, check: func(t *testing.T, _ report.Report, total simledger.Total) {
+		rows = append(rows, faulty{name: string(kind), options: chat.Options{Fault: onDialogues(kind)}, repeats: 2 * tacticRepeats, check: func(t *testing.T, _ report.Report, total simledger.Total) {
 			if lost := total.Destroyed > 0; lost != slices.Contains(destroying, kind) {
 				t.Errorf("%d answers destroyed by %s", total.Destroyed, kind)
 			}
@@ -133,8 +137,20 @@ func (f faulty) run(t *testing.T, r *rig) {
 	own.env = append(slices.Clone(r.env), "SPEECHMANIP_CHAT_URL="+server.URL)
 	w := own.worker(t, "--roles", "detect", "--accelerator", "gpu-test", "--pool", f.name)
 	began := time.Now()
-	built := own.evaluate(t, "--detector", "chat", "--accelerator", "gpu-test", "--pool", f.name,
-		"--limit", strconv.Itoa(cmp.Or(f.limit, 2)), "--id", f.name)
+	args := []string{
+		"--detector", "chat", "--accelerator", "gpu-test", "--pool", f.name,
+		"--limit", strconv.Itoa(cmp.Or(f.limit, 2)), "--id", f.name,
+	}
+	if f.refused != "" {
+		if _, errOut, err := own.try(t, append([]string{"evaluate"}, args...)...); err == nil || !strings.Contains(errOut, f.refused) {
+			t.Errorf("err %v, stderr %q, want %q", err, errOut, f.refused)
+		}
+		if n, err := own.archive(t).CountRecords(t.Context(), f.name); err != nil || n != 0 {
+			t.Errorf("%d records, %v: nothing should have begun", n, err)
+		}
+		return
+	}
+	built := own.evaluate(t, args...)
 	total, log := simulator.Ledger().Total(), readLedger(t, w.log)
 	t.Logf("%s: %d of %d done, failures %v; %d completions, %d answered, %d destroyed, %d abandoned, %d repeated, %d duplicates after storage",
 		time.Since(began).Round(time.Second), built.N-len(built.Failures), built.Items, codes(built),

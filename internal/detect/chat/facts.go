@@ -19,6 +19,15 @@ func (d *Detector) SharesPrefix(ctx context.Context) (bool, error) {
 	return caps.PrefixCache, err
 }
 
+// CheckModality refuses what no server can judge.
+func (d *Detector) CheckModality(ctx context.Context, m detect.Modality) error {
+	caps, err := d.capabilities(ctx)
+	if err != nil {
+		return err
+	}
+	return caps.Refuse(m)
+}
+
 // Facts returns what the probe found out, for every server alike.
 func (d *Detector) Facts(ctx context.Context) ([]detect.Fact, error) {
 	caps, err := d.capabilities(ctx)

@@ -53,6 +53,8 @@ type Call struct {
 	N   int    // its number among all, from 0
 	Key string // the same for the same request
 	Try int    // its number among those of the same key, from 0
+
+	Body []byte
 }
 
 // Server is an http.Handler. It is safe for concurrent use.

@@ -19,7 +19,7 @@ import (
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, data []byte) {
 	sum := sha256.Sum256(data)
 	key := hex.EncodeToString(sum[:])
-	planned, admitted := s.admit(key)
+	planned, admitted := s.admit(key, data)
 	defer s.leave()
 	if !admitted {
 		s.fail(w, http.StatusServiceUnavailable, "ServiceUnavailableError", "The request queue is full")
@@ -61,9 +61,9 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, data []byte) {
 
 // admit counts a call, and returns what is to go wrong with it and whether the
 // queue has room.
-func (s *Server) admit(key string) (planned Fault, ok bool) {
+func (s *Server) admit(key string, data []byte) (planned Fault, ok bool) {
 	s.mu.Lock()
-	call := Call{N: s.calls, Key: key, Try: s.tries[key]}
+	call := Call{N: s.calls, Key: key, Try: s.tries[key], Body: data}
 	s.calls++
 	s.tries[key]++
 	full := s.options.Dialect == VLLM && s.options.Queue > 0 && s.waiting >= s.options.Queue
