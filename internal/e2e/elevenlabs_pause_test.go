@@ -23,15 +23,20 @@ import (
 // killed while it stands still, and a key that is withdrawn.
 func TestElevenLabsPauses(t *testing.T) {
 	t.Parallel() // it waits more than it works
-	const quota = 400
+	const quota = 200
 	r := newRig(t)
-	account := r.account(t, elevenlabs.Options{Quota: quota, Latency: 100 * time.Millisecond})
+	account := r.account(t, elevenlabs.Options{Quota: quota, Latency: 100 * time.Millisecond, Concurrency: 4})
+	// Short turns: what is heard is recognised, and that takes its time.
+	dataset := "ID,Dialogue,Manipulative,Technique,Vulnerability\n"
+	for i := range 6 {
+		dataset += fmt.Sprintf("d%d,\"Person1: This is number %[1]d.\nPerson2: So %[1]d it is.\nPerson1: Yes, it is %[1]d.\nPerson2: Fine.\",0,,\n", i)
+	}
 
 	keyed := slices.Clone(r.env)
 	r.env = append(r.env, "SPEECHMANIP_ELEVENLABS_KEY=")
 	keyless := r.worker(t, "--synthesizer", "elevenlabs")
 	r.env = keyed
-	r.starter(t, "evaluate", "--id", "paused", "--detach", "--synthesizer", "elevenlabs", "--limit", "8")
+	r.starter(t, "evaluate", "--id", "paused", "--detach", "--synthesizer", "elevenlabs", "--dataset", r.write(t, "short.csv", dataset))
 	r.waitPaused(t, "paused", "no_key", 0)
 	if status := r.starter(t, "status", "paused"); !strings.Contains(status, "SPEECHMANIP_ELEVENLABS_KEY") {
 		t.Errorf("status doesn't say what is missing:\n%s", status)
