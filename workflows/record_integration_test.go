@@ -107,6 +107,8 @@ func TestRecordHistories(t *testing.T) {
 		r.save(t, folder, name, name)
 	}
 
+	r.recordLimiter(t, folder)
+
 	replayer := worker.NewWorkflowReplayer()
 	Register(replayer)
 	for _, name := range recorded {
