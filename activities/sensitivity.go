@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
@@ -111,10 +112,18 @@ func askVariant(ctx context.Context, detector detect.Detector, item detect.Item,
 	}
 	if chooser, ok := detector.(detect.Chooser); ok && chooser.CheckChoose(ctx, unchanged) == nil {
 		choice, err := chooser.Choose(ctx, item, unchanged)
-		return evaluation.Variant{Vote: moreProbable(choice.Yes), PYes: vote.Mass{P: choice.Yes, Observed: true}, Method: "analytic"}, err
+		if !impossible(err) {
+			return evaluation.Variant{Vote: moreProbable(choice.Yes), PYes: vote.Mass{P: choice.Yes, Observed: true}, Method: "analytic"}, err
+		}
 	}
 	decision, err := detector.Decide(ctx, item, detect.Pass{Sampling: greedy})
 	return evaluation.Variant{Vote: decision.Vote, PYes: decision.PYes, Method: "greedy"}, err
+}
+
+// impossible reports whether a distribution can't be known, be it of this item only.
+func impossible(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Kind == fault.Permanent && f.Code == "analytic_impossible"
 }
 
 func moreProbable(yes vote.Nano) vote.Vote {

@@ -18,7 +18,8 @@ import (
 type chooser struct {
 	*detector
 	yes vote.Nano
-	why error
+	why error // of CheckChoose
+	not error // of Choose
 }
 
 func (c *chooser) CheckChoose(context.Context, vote.Sampling) error { return c.why }
@@ -28,7 +29,7 @@ func (c *chooser) Choose(_ context.Context, item detect.Item, sampling vote.Samp
 	if sampling != unchanged {
 		return detect.Choice{}, fmt.Errorf("asked under %+v", sampling)
 	}
-	return detect.Choice{Yes: c.yes}, nil
+	return detect.Choice{Yes: c.yes}, c.not
 }
 
 // speaker can be asked in words.
@@ -69,28 +70,35 @@ func TestAskVariant(t *testing.T) {
 		detector  func(*detector) detect.Detector
 		variation evaluation.Variation
 		want      evaluation.Variant
+		calls     int // 0 is one
 	}{
 		"greedy": {
 			func(d *detector) detect.Detector { return d }, own,
-			evaluation.Variant{Vote: vote.VoteYes, PYes: vote.Mass{P: 900_000_000, Observed: true}, Method: "greedy"},
+			evaluation.Variant{Vote: vote.VoteYes, PYes: vote.Mass{P: 900_000_000, Observed: true}, Method: "greedy"}, 0,
 		},
 		"analytic": {
 			func(d *detector) detect.Detector { return &chooser{detector: d, yes: 400_000_000} }, own,
-			evaluation.Variant{Vote: vote.VoteNo, PYes: vote.Mass{P: 400_000_000, Observed: true}, Method: "analytic"},
+			evaluation.Variant{Vote: vote.VoteNo, PYes: vote.Mass{P: 400_000_000, Observed: true}, Method: "analytic"}, 0,
 		},
 		"exactly even": {
 			func(d *detector) detect.Detector { return &chooser{detector: d, yes: vote.One / 2} }, own,
-			evaluation.Variant{Vote: vote.VoteInvalid, PYes: vote.Mass{P: vote.One / 2, Observed: true}, Method: "analytic"},
+			evaluation.Variant{Vote: vote.VoteInvalid, PYes: vote.Mass{P: vote.One / 2, Observed: true}, Method: "analytic"}, 0,
 		},
 		"greedy where the distribution can't be told": {
 			func(d *detector) detect.Detector {
 				return &chooser{detector: d, why: fault.Permanentf("choose", "analytic_impossible", "no")}
 			}, own,
-			evaluation.Variant{Vote: vote.VoteYes, PYes: vote.Mass{P: 900_000_000, Observed: true}, Method: "greedy"},
+			evaluation.Variant{Vote: vote.VoteYes, PYes: vote.Mass{P: 900_000_000, Observed: true}, Method: "greedy"}, 0,
+		},
+		"greedy where it can't be told of this item": {
+			func(d *detector) detect.Detector {
+				return &chooser{detector: d, not: fault.Permanentf("choose", "analytic_impossible", "no")}
+			}, own,
+			evaluation.Variant{Vote: vote.VoteYes, PYes: vote.Mass{P: 900_000_000, Observed: true}, Method: "greedy"}, 2,
 		},
 		"in words": {
 			func(d *detector) detect.Detector { return &speaker{d} }, words,
-			evaluation.Variant{Vote: vote.VoteNo, PYes: vote.Mass{P: 1, Observed: true}, Method: "words"},
+			evaluation.Variant{Vote: vote.VoteNo, PYes: vote.Mass{P: 1, Observed: true}, Method: "words"}, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +113,7 @@ func TestAskVariant(t *testing.T) {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 			}
-			if f.detector.calls != 1 || f.detector.items[0].Audio != nil || len(f.detector.items[0].Turns) != len(quarrel.Turns) {
+			if f.detector.calls != max(test.calls, 1) || f.detector.items[0].Audio != nil || len(f.detector.items[0].Turns) != len(quarrel.Turns) {
 				t.Errorf("%d calls with %+v", f.detector.calls, f.detector.items)
 			}
 		})

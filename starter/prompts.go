@@ -78,7 +78,10 @@ func (a *app) promptsShowCommand() *cobra.Command {
 		Long: `Print exactly what would be sent about one dialogue, message by message, with a
 line in the place of every recording and of what only a model or a recogniser can
 say. Nothing is asked, and neither server nor store is needed. Characters that
-could steer a terminal are escaped; --json has the text as it is.`,
+could steer a terminal are escaped; --json has the text as it is.
+
+Two things are the server's own: how it joins messages into one text, and the
+beginning of the answer that it is given where tactics begin alike.`,
 		Args: exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			view, err := r.view()
