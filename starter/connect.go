@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/codec"
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
 	"github.com/speechmanip/speechmanip/internal/telemetry"
@@ -39,6 +40,11 @@ func (a *app) openStore(ctx context.Context) (config.Config, archive.Archive, er
 // dial reaches Temporal. Close the client.
 func (a *app) dial(ctx context.Context, cfg config.Config) (client.Client, error) {
 	options := cfg.Temporal
+	payloads, err := codec.New(cfg.Payloads.Keys)
+	if err != nil {
+		return nil, err
+	}
+	options.DataConverter, options.FailureConverter = payloads.DataConverter(), payloads.FailureConverter()
 	options.Logger = telemetry.SDK(zap.NewNop())
 	c, err := client.DialContext(ctx, options)
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/speechmanip/speechmanip/activities"
 	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/codec"
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
@@ -150,6 +151,11 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	if err := store.Check(ctx); err != nil {
 		return err
 	}
+	payloads, err := codec.New(cfg.Payloads.Keys)
+	if err != nil {
+		return err
+	}
+	cfg.Temporal.DataConverter, cfg.Temporal.FailureConverter = payloads.DataConverter(), payloads.FailureConverter()
 	cfg.Temporal.Logger = telemetry.SDK(log.Named("temporal"))
 	temporal, err := client.DialContext(ctx, cfg.Temporal)
 	if err != nil {
@@ -181,10 +187,14 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		}
 	}
 	fmt.Fprintf(out, "worker ready: queues %s\n", strings.Join(queues, ", "))
-	<-ctx.Done()
+	var failed error
+	select {
+	case <-ctx.Done():
+	case failed = <-payloads.Missing(): // its tasks are for workers that can read them
+	}
 	log.Info("stopping: no new work, calls in flight may finish", zap.Duration("drain", cfg.Drain))
 	stopAll(workers)
-	return nil
+	return failed
 }
 
 // stopAll drains all workers side by side.

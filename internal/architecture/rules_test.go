@@ -75,14 +75,15 @@ var rules = map[string]rule{
 	"archive":    {product: "detect dialogue evaluation fault objectstore report"},
 	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report", outside: temporal + " " + zap + " os"},
 	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech tactic voice vote", outside: temporal}, // of the ports it takes types only
-	"config":     {product: "objectstore/s3 secret", outside: temporal + " " + zap + " os"},
+	"codec":      {product: "secret", outside: temporal},                                                                               // its nonces are random
+	"config":     {product: "codec objectstore/s3 secret", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap},
 	"starter": {
-		product: domain + " " + ports + " agreement annotation archive config detect/baseline evaluation fault objectstore/s3 prompt report sample telemetry workflows",
+		product: domain + " " + ports + " agreement annotation archive codec config detect/baseline evaluation fault objectstore/s3 prompt report sample telemetry workflows",
 		outside: temporal + " " + zap + " crypto/rand net os syscall github.com/spf13",
 	},
 	"worker": {
-		product: domain + " " + ports + " activities archive config evaluation fault prompt telemetry workflows" +
+		product: domain + " " + ports + " activities archive codec config evaluation fault prompt telemetry workflows" +
 			" detect/baseline detect/chat objectstore/s3 recognize/pocketsphinx speech/elevenlabs speech/flite speech/rhvoice",
 		outside: temporal + " " + zap + " crypto/rand net os runtime syscall github.com/spf13",
 	},

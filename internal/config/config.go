@@ -14,30 +14,32 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/speechmanip/speechmanip/internal/codec"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
 	"github.com/speechmanip/speechmanip/internal/secret"
 )
 
-// The variables. Temporal's own (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+// The variables, beside those of package codec. Temporal's own (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
 // TEMPORAL_API_KEY, TEMPORAL_PROFILE, ...) are read by envconfig.
 const (
-	EnvEndpoint  = "SPEECHMANIP_S3_ENDPOINT"   // a URL, or "aws"; unset: the local dev stack
-	EnvRegion    = "SPEECHMANIP_S3_REGION"     // default us-east-1
-	EnvBucket    = "SPEECHMANIP_S3_BUCKET"     // default speechmanip
-	EnvAccessKey = "SPEECHMANIP_S3_ACCESS_KEY" // unset: the dev stack's, or the AWS credential chain for aws
-	EnvSecretKey = "SPEECHMANIP_S3_SECRET_KEY"
-	EnvPathStyle = "SPEECHMANIP_S3_PATH_STYLE"  // default: true unless the endpoint is aws
-	EnvChecksums = "SPEECHMANIP_S3_CHECKSUMS"   // when_supported (default) or when_required
-	EnvChatURL   = "SPEECHMANIP_CHAT_URL"       // role detect: the chat server, e.g. http://127.0.0.1:8000; several that are alike, with commas
-	EnvChatKey   = "SPEECHMANIP_CHAT_KEY"       // its key; unset sends none
-	EnvChatKind  = "SPEECHMANIP_CHAT_DIALECT"   // auto (default), vllm, llama-server or generic
-	EnvElevenKey = "SPEECHMANIP_ELEVENLABS_KEY" // role speech with elevenlabs: the account's key
-	EnvElevenURL = "SPEECHMANIP_ELEVENLABS_URL" // a proxy's or a test server's address; unset: ElevenLabs' own
-	EnvPrices    = "SPEECHMANIP_PRICES"         // starter: the file of what calls cost
-	EnvUI        = "SPEECHMANIP_UI"             // the Web UI's address, for the links that are printed
-	EnvLogFormat = "SPEECHMANIP_LOG_FORMAT"     // console (default) or json
-	EnvLogLevel  = "SPEECHMANIP_LOG_LEVEL"      // debug, info (default), warn, error
-	EnvDrain     = "SPEECHMANIP_DRAIN"          // how long a stopping worker lets calls finish; default 90s
+	EnvEndpoint   = "SPEECHMANIP_S3_ENDPOINT"   // a URL, or "aws"; unset: the local dev stack
+	EnvRegion     = "SPEECHMANIP_S3_REGION"     // default us-east-1
+	EnvBucket     = "SPEECHMANIP_S3_BUCKET"     // default speechmanip
+	EnvAccessKey  = "SPEECHMANIP_S3_ACCESS_KEY" // unset: the dev stack's, or the AWS credential chain for aws
+	EnvSecretKey  = "SPEECHMANIP_S3_SECRET_KEY"
+	EnvPathStyle  = "SPEECHMANIP_S3_PATH_STYLE"  // default: true unless the endpoint is aws
+	EnvChecksums  = "SPEECHMANIP_S3_CHECKSUMS"   // when_supported (default) or when_required
+	EnvChatURL    = "SPEECHMANIP_CHAT_URL"       // role detect: the chat server, e.g. http://127.0.0.1:8000; several that are alike, with commas
+	EnvChatKey    = "SPEECHMANIP_CHAT_KEY"       // its key; unset sends none
+	EnvChatKind   = "SPEECHMANIP_CHAT_DIALECT"   // auto (default), vllm, llama-server or generic
+	EnvElevenKey  = "SPEECHMANIP_ELEVENLABS_KEY" // role speech with elevenlabs: the account's key
+	EnvElevenURL  = "SPEECHMANIP_ELEVENLABS_URL" // a proxy's or a test server's address; unset: ElevenLabs' own
+	EnvPrices     = "SPEECHMANIP_PRICES"         // starter: the file of what calls cost
+	EnvUI         = "SPEECHMANIP_UI"             // the Web UI's address, for the links that are printed
+	EnvLogFormat  = "SPEECHMANIP_LOG_FORMAT"     // console (default) or json
+	EnvLogLevel   = "SPEECHMANIP_LOG_LEVEL"      // debug, info (default), warn, error
+	EnvCodecToken = "SPEECHMANIP_CODEC_TOKEN"    // starter codec-server: who may decode
+	EnvDrain      = "SPEECHMANIP_DRAIN"          // how long a stopping worker lets calls finish; default 90s
 )
 
 // The dev stack's defaults, so that a newcomer configures nothing.
@@ -52,6 +54,7 @@ const (
 // Config is everything read from the environment.
 type Config struct {
 	Temporal client.Options
+	Payloads Payloads
 	Store    s3.Config
 	Chat     Chat
 	Eleven   ElevenLabs
@@ -59,6 +62,12 @@ type Config struct {
 	LogJSON  bool
 	LogLevel zapcore.Level
 	Drain    time.Duration
+}
+
+// Payloads says how what crosses Temporal is encrypted.
+type Payloads struct {
+	Keys  codec.Keys  // none: nothing is encrypted
+	Token secret.Text // of the codec server; "" where there is none
 }
 
 // Chat is the chat server behind a detect worker, or several.
@@ -83,6 +92,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		Drain:   env.duration(EnvDrain, 90*time.Second),
 		LogJSON: env.choice(EnvLogFormat, "console", "json") == "json",
 	}
+	cfg.Payloads = Payloads{Keys: env.keys(), Token: secret.Text(env.text(EnvCodecToken, ""))}
 	cfg.Store = env.store()
 	cfg.Chat = Chat{
 		URLs:    env.list(EnvChatURL),
