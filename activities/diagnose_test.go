@@ -109,6 +109,8 @@ type told struct {
 
 func (d told) Facts(context.Context) ([]detect.Fact, error) { return d.facts, d.err }
 
+func (d told) CheckModality(context.Context, detect.Modality) error { return nil }
+
 func (d told) Prepare(ctx context.Context, item detect.Item) ([]byte, error) {
 	switch {
 	case item.Modality == d.refuses:
