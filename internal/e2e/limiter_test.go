@@ -37,15 +37,15 @@ func (r *rig) slots(t *testing.T, account string) evaluation.LimiterStatus {
 	return status
 }
 
-// shortTurns writes a dataset of dialogues whose turns are soon heard: these tests
-// are about speaking.
+// shortTurns writes a dataset of up to 26 dialogues, each turn another syllable that
+// is soon heard: these tests are about speaking.
 func (r *rig) shortTurns(t *testing.T, dialogues, turns int) (path string) {
 	t.Helper()
 	var dataset strings.Builder
 	for d := range dialogues {
 		var lines []string
 		for n := range turns {
-			lines = append(lines, fmt.Sprintf(`{"speaker": "Person%d", "text": "It is %d, %d."}`, 1+n%2, d, n))
+			lines = append(lines, fmt.Sprintf(`{"speaker": "Person%d", "text": "%c%c."}`, 1+n%2, 'A'+d, 'a'+n))
 		}
 		fmt.Fprintf(&dataset, `{"id": "d%d", "turns": [%s], "truth": "NO"}`+"\n", d, strings.Join(lines, ", "))
 	}
@@ -86,7 +86,7 @@ func TestCeilingThroughAKill(t *testing.T) {
 	flags := []string{"--roles", "speech", "--synthesizer", "elevenlabs", "--speech-account", "shared", "--speech-ceiling", "4", "--speech-calls", "8"}
 	w1, w2 := r.worker(t, flags...), r.worker(t, flags...)
 	r.starter(t, append([]string{"evaluate"}, append(detection, "--id", "limited", "--detach", "--synthesizer", "elevenlabs",
-		"--dataset", r.shortTurns(t, 40, 4), "--dialogues", "20")...)...)
+		"--dataset", r.shortTurns(t, 26, 6), "--dialogues", "20")...)...)
 	waitFor(t, 2*time.Minute, "both workers to speak", func() bool {
 		return w1.logged(t, "stored") >= 4 && w2.logged(t, "stored") >= 4
 	})
@@ -139,8 +139,8 @@ func TestCeilingFollowsTheProvider(t *testing.T) {
 		told, refused int // the most calls that may be refused
 	}{
 		// Halved once, and perhaps risen by one.
-		{"refuses", elevenlabs.Options{Concurrency: 4, Untold: true, Latency: time.Second}, 4, 5, 0, 40},
-		{"tells", elevenlabs.Options{Concurrency: 3, Latency: time.Second}, 3, 3, 3, 40},
+		{"refuses", elevenlabs.Options{Concurrency: 4, Untold: true, Latency: time.Second}, 4, 5, 0, 20},
+		{"tells", elevenlabs.Options{Concurrency: 3, Latency: time.Second}, 3, 3, 3, 20},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			account := r.account(t, test.options)
