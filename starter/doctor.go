@@ -24,7 +24,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Check everything that an evaluation needs: Temporal and the store from here, then,
 as keys and networks are the workers' own, what a worker of each queue finds: its
 speech engine and account, its recogniser, its detector's server, its store. Nothing
-is spoken; a chat server is asked about twenty short questions to see what it can do.
+is spoken; a chat server is asked about a dozen short questions to see what it can do.
 
 Every check is a line with OK, or FIX and what to do. The exit code is 1 where
 something is to be fixed.`,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ func (p *pace) flags(f *pflag.FlagSet) {
 	f.IntVar(&p.speechCalls, "speech-calls", 5, "assumed: speech calls at once, of all workers together")
 	f.Float64Var(&p.speechSeconds, "speech-seconds", 1.5, "assumed: seconds that a speech call takes")
 	f.IntVar(&p.audioJobs, "audio-jobs", 2, "assumed: recognitions at once, of all workers together")
-	f.Float64Var(&p.listening, "listening", 0.5, "assumed: seconds that recognising a second of a clip takes")
+	f.Float64Var(&p.listening, "listening", 0.2, "assumed: seconds that recognising a second of a clip takes; PocketSphinx took 0.21 of one core")
 	f.IntVar(&p.detectCalls, "detect-calls", 8, "assumed: questions to the detector at once, of all workers together")
 	f.Float64Var(&p.detectSeconds, "detect-seconds", 1, "assumed: seconds that a question takes")
 }
@@ -190,6 +191,9 @@ func (e *estimated) speak(spec evaluation.Spec, d dialogue.Dialogue) {
 // addStage adds one. Stages overlap, so that the longest is the wall time of all but
 // the smallest evaluations.
 func (e *estimated) addStage(name string, calls, atOnce int, each float64) {
+	if calls == 0 {
+		return
+	}
 	rounds := math.Ceil(float64(calls) / float64(atOnce))
 	s := stage{Name: name, Calls: calls, AtOnce: atOnce, Each: each, Seconds: rounds * each}
 	e.Stages = append(e.Stages, s)
@@ -205,8 +209,13 @@ func usualRate(spec evaluation.Spec) evaluation.Rate {
 	return evaluation.Rate{PerSecond: 11.6, Source: "measured on 24 published clips of the paper's ElevenLabs voices"}
 }
 
-func seconds(s float64) time.Duration {
-	return (time.Duration(s*1000) * time.Millisecond).Round(time.Second)
+// duration is seconds for people: no finer than what an estimate can know.
+func duration(seconds float64) string {
+	d := (time.Duration(seconds*1000) * time.Millisecond).Round(time.Second)
+	if d >= time.Hour {
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+	return d.String()
 }
 
 func (e *estimated) atOnce() string {
@@ -215,7 +224,7 @@ func (e *estimated) atOnce() string {
 		if i > 0 {
 			text += ", "
 		}
-		text += fmt.Sprintf("%s %s (%d x %.2f s, %d at once)", s.Name, seconds(s.Seconds), s.Calls, s.Each, s.AtOnce)
+		text += fmt.Sprintf("%s %s (%d x %.2f s, %d at once)", s.Name, duration(s.Seconds), s.Calls, s.Each, s.AtOnce)
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func (e *estimated) print(out io.Writer) {
 	if !e.Budget.IsZero() {
 		line("budget", "%s", e.verdict())
 	}
-	line("time", "about %s; these overlap, the longest counts: %s", seconds(e.WallSeconds), e.atOnce())
+	line("time", "about %s; these overlap, the longest counts: %s", duration(e.WallSeconds), e.atOnce())
 }
 
 func (e *estimated) verdict() string {
