@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,6 +47,16 @@ func onDialogues(kind chat.Fault) func(chat.Call) chat.Fault {
 	}
 }
 
+// until plays a fault until a person has mended what causes it.
+func until(mended *atomic.Bool, fault func(chat.Call) chat.Fault) func(chat.Call) chat.Fault {
+	return func(c chat.Call) chat.Fault {
+		if mended.Load() {
+			return chat.None
+		}
+		return fault(c)
+	}
+}
+
 // mixed breaks a share of all calls, the probe's too, each kind as often.
 func mixed(seed uint64, share float64) func(chat.Call) chat.Fault {
 	plan := schedule.Even(seed, share, passing...)
@@ -64,7 +75,11 @@ type faulty struct {
 	// refused is what starter says of a server that is refused before anything is
 	// rendered; "" is that the evaluation begins.
 	refused string
-	check   func(t *testing.T, built report.Report, total simledger.Total)
+	// pause is the code of the pause that the evaluation stands in until mended is
+	// set and it is resumed; "" is that it doesn't.
+	pause  string
+	mended *atomic.Bool
+	check  func(t *testing.T, built report.Report, total simledger.Total)
 }
 
 // TestChatFaults evaluates a few dialogues with a chat server that goes wrong in
@@ -105,6 +120,14 @@ func TestChatFaults(t *testing.T) {
 			}
 		}},
 	}
+	keyless, creditless := &atomic.Bool{}, &atomic.Bool{}
+	rows = append(rows, faulty{
+		name: "401", pause: "unauthorized", mended: keyless, // the probe is refused
+		options: chat.Options{Fault: until(keyless, func(chat.Call) chat.Fault { return chat.BadKey })},
+	}, faulty{
+		name: "429-quota", pause: "quota_exceeded", mended: creditless,
+		options: chat.Options{Fault: until(creditless, onDialogues(chat.NoCredit))},
+	})
 	for _, kind := range passing {
 		rows = append(rows, faulty{name: string(kind), options: chat.Options{Fault: onDialogues(kind)}, repeats: 2 * tacticRepeats, check: func(t *testing.T, _ report.Report, total simledger.Total) {
 			if lost := total.Destroyed > 0; lost != slices.Contains(destroying, kind) {
@@ -150,7 +173,17 @@ func (f faulty) run(t *testing.T, r *rig) {
 		}
 		return
 	}
-	built := own.evaluate(t, args...)
+	var built report.Report
+	if f.pause == "" {
+		built = own.evaluate(t, args...)
+	} else {
+		own.starter(t, append([]string{"evaluate", "--detach"}, args...)...)
+		own.waitPaused(t, f.name, f.pause, 0)
+		f.stands(t, simulator)
+		f.mended.Store(true)
+		own.starter(t, "resume", f.name)
+		built = decode(t, own.starter(t, "watch", f.name, "--json"))
+	}
 	total, log := simulator.Ledger().Total(), readLedger(t, w.log)
 	t.Logf("%s: %d of %d done, failures %v; %d completions, %d answered, %d destroyed, %d abandoned, %d repeated, %d duplicates after storage",
 		time.Since(began).Round(time.Second), built.N-len(built.Failures), built.Items, codes(built),
@@ -177,6 +210,17 @@ func (f faulty) run(t *testing.T, r *rig) {
 	}
 	if f.check != nil {
 		f.check(t, built, total)
+	}
+}
+
+// stands checks that nobody asks the server while the evaluation is paused.
+func (f faulty) stands(t *testing.T, simulator *chat.Server) {
+	t.Helper()
+	time.Sleep(2 * time.Second) // what had begun when it paused
+	before := simulator.Completions()
+	time.Sleep(3 * time.Second)
+	if n := simulator.Completions() - before; n != 0 {
+		t.Errorf("%d calls while paused", n)
 	}
 }
 
