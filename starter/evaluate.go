@@ -68,6 +68,7 @@ func (a *app) evaluate(ctx context.Context, r *request) error {
 	}
 	defer c.Close()
 
+	p.spec.Private = len(cfg.Payloads.Keys) > 0
 	manifest, ref, err := a.store(ctx, c, store, p)
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 	}
 	items := make([]evaluation.Item, len(p.dialogues))
 	for i, d := range p.dialogues {
-		items[i] = evaluation.Item{ID: d.ID, Line: places[i]}
+		items[i] = evaluation.Item{ID: d.ID, Alias: p.alias(i), Line: places[i]}
 		if !p.spec.Budget.IsZero() {
 			items[i].Estimate = evaluation.Estimate(p.spec, d)
 		}
@@ -144,6 +145,9 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 	if err != nil {
 		return evaluation.Manifest{}, objectstore.Ref{}, err
 	}
+	for i := range shown {
+		shown[i].Item.Alias = p.alias(i)
+	}
 	var chunks []evaluation.Chunk
 	for from := 0; from < len(items); from += p.spec.Limits.ChunkSize {
 		chunks = append(chunks, evaluation.Chunk{Items: items[from:min(from+p.spec.Limits.ChunkSize, len(items))]})
@@ -153,6 +157,14 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 		return manifest, ref, a.used(ctx, c, p.spec.ID)
 	}
 	return manifest, ref, err
+}
+
+// alias names an item by its place, where Temporal must not show ids.
+func (p plan) alias(i int) string {
+	if !p.spec.Private {
+		return ""
+	}
+	return fmt.Sprintf("%06d", i)
 }
 
 // used says what to do about an id that has a manifest.
@@ -226,8 +238,8 @@ func start(ctx context.Context, c client.Client, m evaluation.Manifest, ref obje
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		TypedSearchAttributes: attributes,
 		// Everything below inherits it: evaluations of one priority take turns.
-		Priority: temporal.Priority{PriorityKey: spec.Limits.Priority, FairnessKey: spec.ID},
-		StaticSummary:         fmt.Sprintf("%d dialogues of %s by %s", m.Items, evaluation.EncodeID(spec.Dataset.Label()), spec.Detection.Detector),
+		Priority:      temporal.Priority{PriorityKey: spec.Limits.Priority, FairnessKey: spec.ID},
+		StaticSummary: fmt.Sprintf("%d dialogues of %s by %s", m.Items, evaluation.EncodeID(spec.Dataset.Label()), spec.Detection.Detector),
 	}, workflows.Evaluate, input)
 	if err != nil && spec.SearchAttributes && strings.Contains(err.Error(), "search attribute") {
 		return nil, fmt.Errorf("start evaluation: %w (run `starter setup`, or use --search-attributes=off)", err)

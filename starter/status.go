@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/codec"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 )
 
@@ -75,8 +76,13 @@ func (a *app) status(ctx context.Context, id string) (summary, error) {
 	if err != nil || s.State != "running" {
 		return s, err
 	}
-	if progress, err := liveProgress(ctx, c, evaluation.WorkflowID(id)); err == nil {
+	progress, err := liveProgress(ctx, c, evaluation.WorkflowID(id))
+	var noKey *codec.KeyError
+	switch {
+	case err == nil:
 		s.Progress = &progress
+	case errors.As(err, &noKey):
+		fmt.Fprintf(a.err, "note: %v; this is what is stored\n", noKey)
 	}
 	for _, q := range unserved(ctx, c, queuesOf(m.Spec)) {
 		s.Unserved = append(s.Unserved, q.String())

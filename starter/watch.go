@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/codec"
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
@@ -147,6 +148,10 @@ func (a *app) wait(ctx context.Context, c client.Client, m evaluation.Manifest) 
 		case err == nil:
 			status := described.Status
 			progress, err := liveProgress(ctx, c, id)
+			var noKey *codec.KeyError
+			if errors.As(err, &noKey) {
+				return 0, noKey
+			}
 			if err == nil {
 				display.progress(progress)
 				if progress.Paused != nil {

@@ -113,7 +113,7 @@ func (c *runningChunk) start(ctx workflow.Context) {
 		Generation: c.generation,
 	}
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		id := evaluation.DialogueWorkflowID(c.in.Evaluation, item.ID)
+		id := evaluation.DialogueWorkflowID(c.in.Evaluation, item.Name())
 		options := childOptions(ctx, id, "dialogue "+evaluation.EncodeID(item.ID), searchAttributes(c.in.Attributes))
 		var result DialogueResult
 		err := workflow.ExecuteChildWorkflow(options, EvaluateDialogue, task).Get(ctx, &result)

@@ -82,7 +82,7 @@ func (e *evaluate) prepareExemplars(ctx workflow.Context, engines *evaluation.En
 func (e *evaluate) renderExemplars(ctx workflow.Context, speaking objectstore.Ref, clips []objectstore.Ref, took *evaluation.Usage) error {
 	futures := make([]workflow.Future, len(e.in.Exemplars))
 	for i, item := range e.in.Exemplars {
-		id := evaluation.ExemplarWorkflowID(e.in.Evaluation, item.ID)
+		id := evaluation.ExemplarWorkflowID(e.in.Evaluation, item.Name())
 		e.exemplars = append(e.exemplars, id)
 		options := childOptions(ctx, id, "exemplar "+evaluation.EncodeID(item.ID), searchAttributes(e.in.Attributes))
 		futures[i] = workflow.ExecuteChildWorkflow(options, RenderDialogue, evaluation.Task{

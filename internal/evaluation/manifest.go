@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/speechmanip/speechmanip/internal/detect"
@@ -15,8 +16,8 @@ import (
 type Manifest struct {
 	Spec      Spec              `json:"spec"`
 	Created   time.Time         `json:"created"`
-	Items     int               `json:"items"`  // dialogues to evaluate
-	Chunks    []objectstore.Ref `json:"chunks"` // each a Chunk
+	Items     int               `json:"items"`               // dialogues to evaluate
+	Chunks    []objectstore.Ref `json:"chunks"`              // each a Chunk
 	Estimates []Cost            `json:"estimates,omitempty"` // of the chunks, where a budget is set
 	Exemplars []Excluded        `json:"exemplars"`
 	Shown     []Exemplar        `json:"shown,omitempty"` // to the detector, in this order, before every item
@@ -52,13 +53,19 @@ func (c Chunk) Estimate() Cost {
 // Item points to one dialogue of the dataset, and to its clip where that
 // exists already.
 type Item struct {
-	ID   string          `json:"id"`
-	Line Slice           `json:"line"`
-	Clip objectstore.Ref `json:"clip,omitzero"`
+	ID string `json:"id"`
+	// Alias stands for ID in the names of workflows, where Temporal must not show ids;
+	// "" where it may.
+	Alias string          `json:"alias,omitempty"`
+	Line  Slice           `json:"line"`
+	Clip  objectstore.Ref `json:"clip,omitzero"`
 	// Estimate is the most that the dialogue is expected to take when nothing of it
 	// is stored; zero where no budget is set.
 	Estimate Cost `json:"estimate,omitzero"`
 }
+
+// Name is what Temporal may show of the item.
+func (i Item) Name() string { return cmp.Or(i.Alias, i.ID) }
 
 // Slice is a part of a stored object, with the hash of that part.
 type Slice struct {

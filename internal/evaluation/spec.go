@@ -34,6 +34,9 @@ type Spec struct {
 	Budget     Budget               `json:"budget,omitzero"`
 	// SearchAttributes is false where the namespace doesn't know them.
 	SearchAttributes bool `json:"search_attributes"`
+	// Private is true where what crosses Temporal is encrypted: then what it must be
+	// able to read, ids and search attributes, holds no text from outside.
+	Private bool `json:"private,omitempty"`
 }
 
 // Dataset says where the dialogues come from.
@@ -176,8 +179,16 @@ func (d Dataset) Label() string {
 }
 
 // Attributes are the values of the search attributes that all workflows of the
-// evaluation share. They carry no text from outside but encoded names.
+// evaluation share. They carry no text from outside but encoded names, and of a
+// private evaluation not those.
 func (s Spec) Attributes() map[string]string {
+	if s.Private {
+		return map[string]string{
+			AttributeEvaluation: s.ID,
+			AttributeDetector:   EncodeID(s.Detection.Detector),
+			AttributeModality:   string(s.Detection.Modality),
+		}
+	}
 	return map[string]string{
 		AttributeEvaluation: s.ID,
 		AttributeDataset:    EncodeID(s.Dataset.Label()),

@@ -101,6 +101,20 @@ func TestSpecAttributes(t *testing.T) {
 	}
 }
 
+// What Temporal must be able to read of a private evaluation has no text from outside.
+func TestPrivateSpecAttributes(t *testing.T) {
+	s := validSpec()
+	s.Private, s.Dataset.Name, s.Detection.ModelName = true, "my data.csv", "a b"
+	want := map[string]string{"Evaluation": "e", "Detector": "baseline-cascade", "Modality": "audio"}
+	if diff := cmp.Diff(want, s.Attributes()); diff != "" {
+		t.Errorf("attributes (-want +got):\n%s", diff)
+	}
+	named, aliased := Item{ID: "my id"}, Item{ID: "my id", Alias: "000007"}
+	if named.Name() != "my id" || aliased.Name() != "000007" {
+		t.Errorf("names %q and %q", named.Name(), aliased.Name())
+	}
+}
+
 // What is stored reads back as it was, so that a report can be built from it
 // years later.
 func TestManifestRoundTrip(t *testing.T) {
