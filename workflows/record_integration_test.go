@@ -108,6 +108,7 @@ func TestRecordHistories(t *testing.T) {
 	}
 
 	r.recordLimiter(t, folder)
+	r.recordSensitivity(t, folder)
 
 	replayer := worker.NewWorkflowReplayer()
 	Register(replayer)
