@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/speechmanip/speechmanip/internal/simulator/chat"
 	"github.com/speechmanip/speechmanip/internal/simulator/elevenlabs"
@@ -54,12 +53,8 @@ func (u checkup) find(t *testing.T, where, what string) (string, bool) {
 func TestDoctor(t *testing.T) {
 	r := newRig(t)
 
-	// Nobody works yet: said at once, and every queue with the worker that it needs.
-	begun := time.Now()
+	// Nobody works yet: the workers are not asked, and every queue is named with the worker that it needs.
 	u, _ := r.doctor(t)
-	if took := time.Since(begun); took > 20*time.Second {
-		t.Errorf("without workers it takes %s", took)
-	}
 	for _, what := range []string{"bucket", "store", "Temporal", "namespace", "search attributes"} {
 		if detail, ok := u.find(t, "here", what); !ok {
 			t.Errorf("%s: %s", what, detail)
