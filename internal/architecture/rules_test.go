@@ -79,8 +79,8 @@ var rules = map[string]rule{
 	"config":     {product: "codec objectstore/s3 secret", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap},
 	"starter": {
-		product: domain + " " + ports + " agreement annotation archive codec config detect/baseline evaluation fault objectstore/s3 prompt report sample telemetry workflows",
-		outside: temporal + " " + zap + " crypto/rand net os syscall github.com/spf13",
+		product: domain + " " + ports + " agreement annotation archive codec config detect/baseline evaluation fault objectstore/s3 prompt report sample secret telemetry workflows",
+		outside: temporal + " " + zap + " crypto/rand net net/http os syscall github.com/spf13",
 	},
 	"worker": {
 		product: domain + " " + ports + " activities archive codec config evaluation fault prompt telemetry workflows" +
