@@ -72,11 +72,11 @@ func TestLimiterGoesOn(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	first, err := r.client.DescribeWorkflowExecution(t.Context(), id, "")
+	last, err := r.client.DescribeWorkflow(t.Context(), id, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := first.WorkflowExecutionInfo
+	info := last.RawResponse.WorkflowExecutionInfo
 	if info.FirstRunId == info.Execution.RunId {
 		t.Errorf("%d asks and still the first run, of %d events", workers*asks, info.HistoryLength)
 	}
