@@ -31,7 +31,8 @@ func (d *Detection) ask(ctx context.Context, task JudgeTask, key func(evaluation
 	if err != nil {
 		return StoredResult{}, err
 	}
-	ref, made, err := d.Once.Do(ctx, key(question), DetectionLifetime, func(ctx context.Context) (Object, error) {
+	var meter detect.Meter
+	ref, made, err := d.Once.Do(detect.WithMeter(ctx, &meter), key(question), DetectionLifetime, func(ctx context.Context) (Object, error) {
 		detector, err := d.Detectors(ctx, d.wanted(job.Spec, job.Engines.Exemplars, task.Swapped))
 		if err != nil {
 			return Object{}, err
@@ -45,7 +46,11 @@ func (d *Detection) ask(ctx context.Context, task JudgeTask, key func(evaluation
 		}
 		return answer(ctx, call{detector: detector, item: item, question: question})
 	})
-	return StoredResult{Ref: ref, Made: made}, err
+	result := StoredResult{Ref: ref, Made: made}
+	if made {
+		result.Requests = max(meter.Requests(), 1) // a detector that counts none is asked once
+	}
+	return result, err
 }
 
 // sameDetector refuses to mix the answers of two detectors in one evaluation:

@@ -126,6 +126,8 @@ type ClipTask struct {
 type StoredResult struct {
 	Ref  objectstore.Ref `json:"ref"`
 	Made bool            `json:"made"`
+	// Requests is how many were sent to a detector for it.
+	Requests int `json:"requests,omitempty"`
 }
 
 // RecognizeClip makes sure that the recogniser's words of a clip are stored.

@@ -52,6 +52,8 @@ type PassResult struct {
 	Pass vote.Pass       `json:"pass"`
 	Ref  objectstore.Ref `json:"ref"`
 	Made bool            `json:"made"`
+
+	Requests int `json:"requests,omitempty"` // to the detector
 }
 
 // DetectPass makes one pass, or reads it where it is stored.
@@ -90,7 +92,7 @@ func (d *Detection) pass(ctx context.Context, task PassTask) (PassResult, error)
 		return PassResult{}, err
 	}
 	pass, err := objectstore.GetJSON[evaluation.StoredPass](ctx, d.Library.Archive.Store, stored.Ref)
-	return PassResult{Pass: pass.Pass, Ref: stored.Ref, Made: stored.Made}, err
+	return PassResult{Pass: pass.Pass, Ref: stored.Ref, Made: stored.Made, Requests: stored.Requests}, err
 }
 
 // ChoiceResult is the probability with which one pass would say YES.
@@ -98,6 +100,8 @@ type ChoiceResult struct {
 	Yes  vote.Nano       `json:"yes"`
 	Ref  objectstore.Ref `json:"ref"`
 	Made bool            `json:"made"`
+
+	Requests int `json:"requests,omitempty"` // to the detector
 }
 
 // ChooseVotes finds the distribution that the item's passes would be drawn from.
@@ -128,7 +132,7 @@ func (d *Detection) choose(ctx context.Context, task JudgeTask) (ChoiceResult, e
 		return ChoiceResult{}, err
 	}
 	choice, err := objectstore.GetJSON[evaluation.StoredChoice](ctx, d.Library.Archive.Store, stored.Ref)
-	return ChoiceResult{Yes: choice.Choice.Yes, Ref: stored.Ref, Made: stored.Made}, err
+	return ChoiceResult{Yes: choice.Choice.Yes, Ref: stored.Ref, Made: stored.Made, Requests: stored.Requests}, err
 }
 
 // TacticsResult is the options' probabilities, in tactic.Options order. Drawn is
@@ -138,6 +142,8 @@ type TacticsResult struct {
 	Drawn  []tactic.Tactic `json:"drawn,omitempty"`
 	Ref    objectstore.Ref `json:"ref"`
 	Made   bool            `json:"made"`
+
+	Requests int `json:"requests,omitempty"` // to the detector
 }
 
 // ScoreTactics scores every tactic once: scoring doesn't depend on sampling, so
@@ -169,7 +175,7 @@ func (d *Detection) tactics(ctx context.Context, task JudgeTask) (TacticsResult,
 	if err != nil {
 		return TacticsResult{}, err
 	}
-	result := TacticsResult{Masses: scores.Scores.Masses, Ref: stored.Ref, Made: stored.Made}
+	result := TacticsResult{Masses: scores.Scores.Masses, Ref: stored.Ref, Made: stored.Made, Requests: stored.Requests}
 	if manifest.Spec.Rules.TacticDraw == vote.DrawSample {
 		result.Drawn = drawTactics(result.Masses, manifest.Spec, scores.Question.Input)
 	}
@@ -203,6 +209,8 @@ type QuoteResult struct {
 	Ref   objectstore.Ref `json:"ref"`
 	Empty bool            `json:"empty"`
 	Made  bool            `json:"made"`
+
+	Requests int `json:"requests,omitempty"` // to the detector
 }
 
 // QuoteEvidence asks for the words that support a YES.
@@ -225,5 +233,5 @@ func (d *Detection) quote(ctx context.Context, task QuoteTask) (QuoteResult, err
 		return QuoteResult{}, err
 	}
 	quote, err := objectstore.GetJSON[evaluation.StoredQuote](ctx, d.Library.Archive.Store, stored.Ref)
-	return QuoteResult{Ref: stored.Ref, Empty: quote.Evidence.Quote == "", Made: stored.Made}, err
+	return QuoteResult{Ref: stored.Ref, Empty: quote.Evidence.Quote == "", Made: stored.Made, Requests: stored.Requests}, err
 }

@@ -89,7 +89,7 @@ func TestDetectPass(t *testing.T) {
 	calls := f.detector.calls
 	f.detector.p = 0 // what is stored counts, not what the detector would say now
 	for i, want := range passes {
-		want.Made = false
+		want.Made, want.Requests = false, 0
 		if again := must[PassResult](t, f.detection.DetectPass, PassTask{JudgeTask: task, Index: i}); again != want {
 			t.Errorf("again: %+v, want %+v", again, want)
 		}
@@ -158,7 +158,7 @@ func TestScoreTactics(t *testing.T) {
 		t.Errorf("result %+v", result)
 	}
 	again := must[TacticsResult](t, f.detection.ScoreTactics, task)
-	result.Made = false
+	result.Made, result.Requests = false, 0
 	if diff := cmp.Diff(result, again); diff != "" {
 		t.Errorf("again (-want +got):\n%s", diff)
 	}

@@ -119,7 +119,7 @@ func TestDialogueRecord(t *testing.T) {
 	}
 	usage := evaluation.Usage{
 		TurnsMade: 2, TurnsStored: 1, Characters: 20, ClipsMade: 1, RecognizedStored: 1,
-		Prepared: 1, PassesMade: 6, PassesStored: 1, // five passes, the tactics, one quote
+		Questions: 7, PassesMade: 6, PassesStored: 1, // five passes, the tactics, one quote
 	}
 	if diff := cmp.Diff(DialogueResult{Verdict: vote.Yes, Usage: usage}, result); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)

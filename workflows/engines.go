@@ -101,6 +101,7 @@ func (e *evaluate) renderExemplars(ctx workflow.Context, speaking objectstore.Re
 		}
 		clips[i] = rendered.Clip
 		took.Add(rendered.Usage)
+		e.in.Finished.Usage.Add(rendered.Usage) // the budget's too
 	}
 	e.exemplars = nil
 	return joined(failed)

@@ -164,7 +164,7 @@ func (f *fakes) MeasureClip(context.Context, activities.ClipTask) (activities.St
 
 func (f *fakes) PrepareItem(_ context.Context, task activities.JudgeTask) (activities.PreparedResult, error) {
 	made, err := f.step("PrepareItem" + condition(task))
-	return activities.PreparedResult{StoredResult: activities.StoredResult{Ref: ref("prepared" + condition(task)), Made: made}, Queue: f.own}, err
+	return activities.PreparedResult{StoredResult: activities.StoredResult{Ref: ref("prepared" + condition(task)), Made: made, Requests: requests(made)}, Queue: f.own}, err
 }
 
 func (f *fakes) DetectPass(_ context.Context, task activities.PassTask) (activities.PassResult, error) {
@@ -175,7 +175,15 @@ func (f *fakes) DetectPass(_ context.Context, task activities.PassTask) (activit
 		votes = others
 	}
 	pass := vote.Pass{Index: task.Index, Vote: votes[task.Index], Method: vote.Constrained}
-	return activities.PassResult{Pass: pass, Ref: ref(fmt.Sprint("pass"+name, task.Index)), Made: made}, err
+	return activities.PassResult{Pass: pass, Ref: ref(fmt.Sprint("pass"+name, task.Index)), Made: made, Requests: requests(made)}, err
+}
+
+// requests is what an answer takes: none from the store.
+func requests(made bool) int {
+	if made {
+		return 1
+	}
+	return 0
 }
 
 // condition tells the questions of one dialogue apart; "" is the clip with the
@@ -193,7 +201,7 @@ func condition(task activities.JudgeTask) string {
 
 func (f *fakes) ChooseVotes(_ context.Context, task activities.JudgeTask) (activities.ChoiceResult, error) {
 	made, err := f.step("ChooseVotes" + condition(task))
-	return activities.ChoiceResult{Yes: f.choice, Ref: ref("choice" + condition(task)), Made: made}, err
+	return activities.ChoiceResult{Yes: f.choice, Ref: ref("choice" + condition(task)), Made: made, Requests: requests(made)}, err
 }
 
 func (f *fakes) ScoreTactics(context.Context, activities.JudgeTask) (activities.TacticsResult, error) {
@@ -205,7 +213,7 @@ func (f *fakes) ScoreTactics(context.Context, activities.JudgeTask) (activities.
 			masses[i].P = 500_000_000
 		}
 	}
-	return activities.TacticsResult{Masses: masses, Ref: ref("tactics"), Made: made}, err
+	return activities.TacticsResult{Masses: masses, Ref: ref("tactics"), Made: made, Requests: requests(made)}, err
 }
 
 func (f *fakes) QuoteEvidence(_ context.Context, task activities.QuoteTask) (activities.QuoteResult, error) {
@@ -213,7 +221,7 @@ func (f *fakes) QuoteEvidence(_ context.Context, task activities.QuoteTask) (act
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.quoted = append(f.quoted, task)
-	return activities.QuoteResult{Ref: ref(fmt.Sprint("quote", task.Attempt)), Empty: f.quotes[task.Attempt] == "", Made: made}, err
+	return activities.QuoteResult{Ref: ref(fmt.Sprint("quote", task.Attempt)), Empty: f.quotes[task.Attempt] == "", Made: made, Requests: requests(made)}, err
 }
 
 func (f *fakes) SaveRecord(_ context.Context, task activities.RecordTask) (objectstore.Ref, error) {

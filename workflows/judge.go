@@ -107,9 +107,7 @@ func (j *judging) decide(ctx workflow.Context, task *activities.JudgeTask) (acti
 	if err := j.ask(ctx, "prepare", (*activities.Detection)(nil).PrepareItem, *task, &prepared); err != nil {
 		return activities.Answers{}, err
 	}
-	if prepared.Made {
-		j.record.Usage.Prepared++
-	}
+	j.record.Usage.Questions += prepared.Requests
 	task.Prepared = prepared.Ref
 	if j.plan.Rules.Votes == vote.VotesAnalytic {
 		return j.choose(ctx, *task)
@@ -142,7 +140,7 @@ func (j *judging) choose(ctx workflow.Context, task activities.JudgeTask) (activ
 	if err := j.ask(ctx, "choose", (*activities.Detection)(nil).ChooseVotes, task, &choice); err != nil {
 		return activities.Answers{}, err
 	}
-	j.countCall(choice.Made)
+	j.countAnswer(choice.Made, choice.Requests)
 	answers := activities.Answers{Choice: choice.Ref}
 	answers.Outcome, answers.Majority = vote.DecideAnalytic(choice.Yes, j.plan.Rules)
 	return answers, nil
@@ -179,7 +177,7 @@ func (j *judging) makePasses(ctx workflow.Context, task activities.JudgeTask, ow
 			return err
 		}
 		results = append(results, result)
-		j.countCall(result.Made)
+		j.countAnswer(result.Made, result.Requests)
 		return nil
 	})
 	slices.SortFunc(results, func(a, b activities.PassResult) int { return a.Pass.Index - b.Pass.Index })
@@ -199,7 +197,7 @@ func (j *judging) explain(ctx workflow.Context) error {
 	if err := j.ask(ctx, "score tactics", (*activities.Detection)(nil).ScoreTactics, j.task, &scored); err != nil {
 		return err
 	}
-	j.countCall(scored.Made)
+	j.countAnswer(scored.Made, scored.Requests)
 	j.out.Tactics = scored.Ref
 	passes := vote.ScoredPasses(scored.Masses, j.plan.Rules)
 	for i, drawn := range scored.Drawn {
@@ -228,7 +226,7 @@ func (j *judging) askQuote(ctx workflow.Context, task activities.QuoteTask) erro
 		if err := j.ask(ctx, "quote evidence", (*activities.Detection)(nil).QuoteEvidence, task, &result); err != nil {
 			return err
 		}
-		j.countCall(result.Made)
+		j.countAnswer(result.Made, result.Requests)
 		j.out.Quotes = append(j.out.Quotes, result.Ref)
 		if !result.Empty {
 			break
@@ -244,7 +242,8 @@ func (j *judging) ask(ctx workflow.Context, summary string, activity, task, resu
 	}, result)
 }
 
-func (d *runningDialogue) countCall(made bool) {
+func (d *runningDialogue) countAnswer(made bool, requests int) {
+	d.record.Usage.Questions += requests
 	if made {
 		d.record.Usage.PassesMade++
 	} else {

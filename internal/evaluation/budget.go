@@ -39,10 +39,9 @@ type Prices struct {
 
 // Cost returns what an evaluation's calls took.
 func (p Prices) Cost(u Usage) Cost {
-	questions := u.PassesMade + u.Prepared
 	return Cost{
-		Calls: u.TurnsMade + questions,
-		Money: Micros(u.Credits)*p.Credit + Micros(questions)*p.DetectorCall,
+		Calls: u.TurnsMade + u.Questions,
+		Money: Micros(u.Credits)*p.Credit + Micros(u.Questions)*p.DetectorCall,
 	}
 }
 
@@ -69,7 +68,7 @@ func (b Budget) IsZero() bool { return b == Budget{} }
 // Bound returns the budget as a cost: what isn't bounded is more than can be
 // taken.
 func (b Budget) Bound() Cost {
-	bound := Cost{b.Calls, b.Money}
+	bound := Cost(b)
 	if b.Calls == 0 {
 		bound.Calls = unbounded
 	}

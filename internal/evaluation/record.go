@@ -142,8 +142,8 @@ type Usage struct {
 	RecognizedStored int `json:"recognized_stored"`
 	PassesMade       int `json:"passes_made"` // decisions, tactic scorings and quotes
 	PassesStored     int `json:"passes_stored"`
-	Prepared         int `json:"prepared,omitempty"` // questions that prepare others
-	Credits          int `json:"credits,omitempty"`  // what the synthesizer says it billed
+	Questions        int `json:"questions,omitempty"` // requests to the detector; an answer may take several
+	Credits          int `json:"credits,omitempty"`   // what the synthesizer says it billed
 }
 
 // Add adds other to u.
@@ -157,6 +157,6 @@ func (u *Usage) Add(other Usage) {
 	u.RecognizedStored += other.RecognizedStored
 	u.PassesMade += other.PassesMade
 	u.PassesStored += other.PassesStored
-	u.Prepared += other.Prepared
+	u.Questions += other.Questions
 	u.Credits += other.Credits
 }

@@ -47,8 +47,8 @@ func (t *text) cost(u evaluation.Usage, c Cost) {
 	if c.Currency != "" {
 		money = amount(c.Currency, c.Money)
 	}
-	t.prose("Cost: %d %s (%d turns spoken, %d detector answers, %d that prepare them)%s; %s",
-		c.Calls, plural(c.Calls, "call"), u.TurnsMade, u.PassesMade, u.Prepared, credits, money)
+	t.prose("Cost: %d %s (%d turns spoken, %d requests to the detector)%s; %s",
+		c.Calls, plural(c.Calls, "call"), u.TurnsMade, u.Questions, credits, money)
 	if bound := c.Budget.Calls; bound > 0 {
 		t.prose("Budget: %d %s, estimated at most %d; %d made%s", bound, plural(bound, "call"), c.Estimated.Calls, c.Calls, over(c.Over.Calls > 0, fmt.Sprint(c.Over.Calls)))
 	}

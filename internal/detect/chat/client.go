@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/fault"
 	"github.com/speechmanip/speechmanip/internal/secret"
 )
@@ -101,6 +102,7 @@ func (c *client) complete(ctx context.Context, op string, r request) (reply, err
 
 // chat sends one request for a completion.
 func (c *client) chat(ctx context.Context, op string, r request) (reply, error) {
+	detect.CountRequest(ctx)
 	data, err := c.do(ctx, op, http.MethodPost, "/v1/chat/completions", r)
 	if err != nil {
 		return reply{}, err
