@@ -24,7 +24,7 @@ func (s *Store) Check(ctx context.Context) error {
 		return nil
 	case statusOf(err) == http.StatusNotFound:
 		return &fault.Error{
-			Kind: fault.Permanent,
+			Kind: fault.Pause,
 			Op:   fmt.Sprintf("look for bucket %q at %s", s.bucket, s.endpoint),
 			Code: "no_bucket",
 			Hint: "run `starter setup` to make it, or correct its name",
@@ -115,7 +115,7 @@ func (s *Store) ensureRules(ctx context.Context) (string, error) {
 	case codeOf(err) == "NoSuchLifecycleConfiguration":
 		old = &awss3.GetBucketLifecycleConfigurationOutput{}
 	case rulesRefused(err):
-		return noRules(err), nil
+		return noRules, nil
 	case err != nil:
 		return "", s.fault(ctx, op, err)
 	}
@@ -135,7 +135,7 @@ func (s *Store) ensureRules(ctx context.Context) (string, error) {
 	})
 	switch {
 	case rulesRefused(err):
-		return noRules(err), nil
+		return noRules, nil
 	case err != nil:
 		return "", s.fault(ctx, op, err)
 	}
@@ -152,7 +152,4 @@ func rulesRefused(err error) bool {
 	return false
 }
 
-func noRules(err error) string {
-	return fmt.Sprintf("no lifecycle rules: the server answered %d %s; remove broken-off uploads and old %s by hand",
-		statusOf(err), codeOf(err), objectstore.ClaimPrefix)
-}
+const noRules = "this store has no lifecycle rules, or not for this key: `starter gc` removes broken-off uploads and old claims"

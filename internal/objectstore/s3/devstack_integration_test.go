@@ -81,7 +81,7 @@ func testNoBucket(t *testing.T, stack *devstacktest.Stack) {
 	_, putErr := objectstore.PutBytes(t.Context(), store, "k", nil, objectstore.PutOptions{})
 	_, openErr := store.Open(t.Context(), objectstore.Ref{Key: "k"})
 	for op, err := range map[string]error{"Check": store.Check(t.Context()), "Put": putErr, "Open": openErr} {
-		if fault.KindOf(err) != fault.Permanent || !strings.Contains(err.Error(), "`starter setup`") {
+		if fault.KindOf(err) != fault.Pause || !strings.Contains(err.Error(), "`starter setup`") {
 			t.Errorf("%s: %v", op, err)
 		}
 	}
@@ -95,7 +95,7 @@ func testWrongSecret(t *testing.T, stack *devstacktest.Stack) {
 	_, putErr := objectstore.PutBytes(t.Context(), store, "k", nil, objectstore.PutOptions{})
 	_, statErr := store.Stat(t.Context(), "k")
 	for op, err := range map[string]error{"Check": store.Check(t.Context()), "Put": putErr, "Stat": statErr} {
-		if fault.KindOf(err) != fault.Permanent || !strings.Contains(err.Error(), "check the access key") {
+		if fault.KindOf(err) != fault.Pause || !strings.Contains(err.Error(), "check the access key") {
 			t.Errorf("%s: %v", op, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "wrong-secret") {

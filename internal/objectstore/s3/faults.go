@@ -33,7 +33,8 @@ func (s *Store) objectFault(ctx context.Context, verb, key string, err error) er
 	return s.fault(ctx, fmt.Sprintf("%s object %q", verb, key), err)
 }
 
-// fault turns an error of the SDK into one that says what has to happen next.
+// fault turns an error of the SDK into one that says what has to happen next. What
+// no call to the store will get past, whichever object it is about, pauses.
 // The SDK's error isn't wrapped: its text is long, and a server may echo keys.
 func (s *Store) fault(ctx context.Context, op string, err error) error {
 	if cause := ctx.Err(); cause != nil {
@@ -47,14 +48,18 @@ func (s *Store) fault(ctx context.Context, op string, err error) error {
 	f := &fault.Error{Op: op, Err: s.answer(api, status)}
 	switch code := api.ErrorCode(); {
 	case code == "NoSuchBucket":
-		f.Kind, f.Code = fault.Permanent, "no_bucket"
+		f.Kind, f.Code = fault.Pause, "no_bucket"
 		f.Hint = fmt.Sprintf("run `starter setup` to make bucket %q at %s, or correct its name", s.bucket, s.endpoint)
-	case code == "QuotaExceeded" || status == http.StatusInsufficientStorage:
-		f.Kind, f.Code, f.Hint = fault.Pause, "store_full", "make space in the object store"
+	case slices.Contains(full, code) || status == http.StatusInsufficientStorage:
+		f.Kind, f.Code = fault.Pause, "store_full"
+		f.Hint = "make space in the object store (`starter gc` lists what may go), then resume what is paused"
+	case status == http.StatusMethodNotAllowed:
+		f.Kind, f.Code = fault.Pause, "store_read_only"
+		f.Hint = fmt.Sprintf("make bucket %q at %s writable again, then resume what is paused", s.bucket, s.endpoint)
 	case code == "RequestTimeTooSkewed":
-		f.Kind, f.Code, f.Hint = fault.Permanent, "access_denied", "set this machine's clock"
+		f.Kind, f.Code, f.Hint = fault.Pause, "access_denied", "set this machine's clock"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || slices.Contains(expired, code):
-		f.Kind, f.Code = fault.Permanent, "access_denied"
+		f.Kind, f.Code = fault.Pause, "access_denied"
 		f.Hint = fmt.Sprintf("check the access key, the secret key and what they may do in bucket %q at %s", s.bucket, s.endpoint)
 	case status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests || slices.Contains(throttled, code):
 		f.Kind, f.Code, f.RetryAfter = fault.Wait, "slow_down", retryAfter(err)
@@ -70,6 +75,7 @@ func (s *Store) fault(ctx context.Context, op string, err error) error {
 }
 
 var (
+	full      = []string{"QuotaExceeded", "XMinioAdminBucketQuotaExceeded"}
 	expired   = []string{"ExpiredToken", "InvalidToken", "TokenRefreshRequired"}
 	throttled = []string{"SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequests"}
 )

@@ -70,14 +70,17 @@ func TestFaults(t *testing.T) {
 		wait    time.Duration
 	}{
 		{name: "no key", status: 404, code: "NoSuchKey", kind: fault.Permanent, want: `object "k": object not found`, is: objectstore.ErrNotFound},
-		{name: "no bucket", status: 404, code: "NoSuchBucket", kind: fault.Permanent, want: "run `starter setup`"},
-		{name: "denied", status: 403, code: "AccessDenied", message: "no " + testAccess + " and no " + testSecret, kind: fault.Permanent, want: "check the access key"},
-		{name: "wrong secret", status: 403, code: "SignatureDoesNotMatch", kind: fault.Permanent, want: "check the access key"},
-		{name: "expired token", status: 400, code: "ExpiredToken", kind: fault.Permanent, want: "check the access key"},
-		{name: "clock", status: 403, code: "RequestTimeTooSkewed", kind: fault.Permanent, want: "set this machine's clock"},
+		{name: "no bucket", status: 404, code: "NoSuchBucket", kind: fault.Pause, want: "run `starter setup`"},
+		{name: "denied", status: 403, code: "AccessDenied", message: "no " + testAccess + " and no " + testSecret, kind: fault.Pause, want: "check the access key"},
+		{name: "wrong secret", status: 403, code: "SignatureDoesNotMatch", kind: fault.Pause, want: "check the access key"},
+		{name: "expired token", status: 400, code: "ExpiredToken", kind: fault.Pause, want: "check the access key"},
+		{name: "clock", status: 403, code: "RequestTimeTooSkewed", kind: fault.Pause, want: "set this machine's clock"},
 		{name: "throttled", status: 503, code: "SlowDown", kind: fault.Wait, want: "503 SlowDown", wait: 7 * time.Second},
 		{name: "too many", status: 429, code: "TooManyRequests", kind: fault.Wait, want: "429", wait: 7 * time.Second},
 		{name: "no space", status: 507, code: "InsufficientStorage", kind: fault.Pause, want: "make space"},
+		{name: "no space on MinIO", status: 507, code: "XMinioStorageFull", kind: fault.Pause, want: "make space"},
+		{name: "quota of a bucket", status: 409, code: "XMinioAdminBucketQuotaExceeded", kind: fault.Pause, want: "make space"},
+		{name: "read-only", status: 405, code: "MethodNotAllowed", kind: fault.Pause, want: "make bucket \"clips\" at http"},
 		{name: "quota", status: 403, code: "QuotaExceeded", kind: fault.Pause, want: "make space"},
 		{name: "region", status: 301, code: "PermanentRedirect", kind: fault.Permanent, want: "another region"},
 		{name: "unknown checksum", status: 400, code: "InvalidRequest", message: "trailer\nrefused", kind: fault.Permanent, want: "trailer refused"},
@@ -114,10 +117,14 @@ func TestFaults(t *testing.T) {
 // A HEAD has no body, so that its status must do.
 func TestStatFaults(t *testing.T) {
 	for status, want := range map[int]error{404: objectstore.ErrNotFound, 403: nil} {
+		kind := fault.Pause
+		if want != nil {
+			kind = fault.Permanent
+		}
 		server := httptest.NewServer(refuse(status, "", ""))
 		defer server.Close()
 		_, err := newStore(t, server.URL).Stat(t.Context(), "k")
-		if fault.KindOf(err) != fault.Permanent || want != nil && !errors.Is(err, want) {
+		if fault.KindOf(err) != kind || want != nil && !errors.Is(err, want) {
 			t.Errorf("%d: %v", status, err)
 		}
 	}
@@ -250,7 +257,7 @@ func TestEnsureBucket(t *testing.T) {
 		{
 			name:  "without lifecycle rules",
 			rules: refuse(http.StatusNotImplemented, "NotImplemented", ""),
-			want:  []string{`made bucket "clips"`, "no lifecycle rules: the server answered 501 NotImplemented"},
+			want:  []string{`made bucket "clips"`, "this store has no lifecycle rules"},
 		},
 		{
 			name: "others' rules are kept",
@@ -312,7 +319,7 @@ func TestCheckMissingBucket(t *testing.T) {
 	server := httptest.NewServer(refuse(http.StatusNotFound, "", ""))
 	defer server.Close()
 	err := newStore(t, server.URL).Check(t.Context())
-	if fault.KindOf(err) != fault.Permanent || !strings.Contains(err.Error(), "run `starter setup`") {
+	if fault.KindOf(err) != fault.Pause || !strings.Contains(err.Error(), "run `starter setup`") {
 		t.Errorf("got %v", err)
 	}
 }

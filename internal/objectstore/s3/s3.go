@@ -121,10 +121,11 @@ func (c Config) apply(o *awss3.Options) {
 	o.UsePathStyle = c.PathStyle
 	o.DisableLogOutputChecksumValidationSkipped = true
 	o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenSupported
-	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenSupported
+	// What is read is checked by its SHA-256: a second sum would report the same
+	// damage first, as an error that doesn't say so.
+	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	if c.Checksums == WhenRequired {
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	}
 }
 
