@@ -2,11 +2,8 @@ package activities
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/speechmanip/speechmanip/internal/detect"
-	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/vote"
@@ -41,7 +38,7 @@ func (r *Records) judgement(ctx context.Context, job Job, judged Judged, modalit
 		}
 		out.Evidence = evidence(quote.Evidence, attempts, job.Spec.Rules)
 		if modality == detect.Text && out.Evidence.Text != "" {
-			occurs := quoted(job.Dialogue, out.Evidence.Text)
+			occurs := job.Dialogue.Says(out.Evidence.Text)
 			out.Evidence.Occurs = &occurs
 		}
 	}
@@ -66,20 +63,4 @@ func (r *Records) answers(ctx context.Context, a Answers) (passes []evaluation.P
 
 func evidence(e detect.Evidence, attempts int, rules vote.Rules) *evaluation.EvidenceRecord {
 	return &evaluation.EvidenceRecord{Quote: vote.NormalizeQuote(e.Quote, rules), Start: e.Start, End: e.End, Attempts: attempts}
-}
-
-// quoted reports whether a quote's words stand in the dialogue in their order,
-// whatever their case and punctuation.
-func quoted(d dialogue.Dialogue, quote string) bool {
-	var words []string
-	for _, t := range d.Turns {
-		words = append(words, dialogue.Words(t.Text)...)
-	}
-	wanted := dialogue.Words(quote)
-	for from := 0; len(wanted) > 0 && from+len(wanted) <= len(words); from++ {
-		if slices.EqualFunc(words[from:from+len(wanted)], wanted, strings.EqualFold) {
-			return true
-		}
-	}
-	return false
 }

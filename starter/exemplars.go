@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/speechmanip/speechmanip/internal/dialogue"
@@ -153,7 +152,7 @@ func (e shownExemplar) complete(rules vote.Rules) error {
 	switch {
 	case e.Tactic == "" || e.Tactic == tactic.None || e.Quote == "":
 		return fmt.Errorf("exemplar %q: rules %s show the tactic and the quote of a YES: add what is missing, or show decisions only with --rules %s", e.ID, rules.Name, vote.Released().Name)
-	case !says(e.dialogue, e.Quote):
+	case !e.dialogue.Says(e.Quote):
 		return fmt.Errorf("exemplar %q: nobody in it says %q: quote its words as they are", e.ID, e.Quote)
 	}
 	return nil
@@ -187,19 +186,4 @@ func ids(shown []shownExemplar) []string {
 		all[i] = fmt.Sprintf("%q", e.ID)
 	}
 	return all
-}
-
-// says reports whether a quote's words stand in one of the dialogue's turns, in
-// their order, whatever their case and punctuation.
-func says(d dialogue.Dialogue, quote string) bool {
-	wanted := dialogue.Words(quote)
-	return len(wanted) > 0 && slices.ContainsFunc(d.Turns, func(t dialogue.Turn) bool {
-		words := dialogue.Words(t.Text)
-		for from := 0; from+len(wanted) <= len(words); from++ {
-			if slices.Equal(words[from:from+len(wanted)], wanted) {
-				return true
-			}
-		}
-		return false
-	})
 }

@@ -122,3 +122,18 @@ func Words(text string) []string {
 func Wordless(text string) bool { return !strings.ContainsFunc(text, inWord) }
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// Says reports whether a quote's words stand in one of the turns, in their order,
+// whatever their case and punctuation. A quote without words stands nowhere.
+func (d Dialogue) Says(quote string) bool {
+	wanted := Words(quote)
+	return len(wanted) > 0 && slices.ContainsFunc(d.Turns, func(t Turn) bool {
+		words := Words(t.Text)
+		for from := 0; from+len(wanted) <= len(words); from++ {
+			if slices.Equal(words[from:from+len(wanted)], wanted) {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -154,3 +154,19 @@ func TestValidationAsJSON(t *testing.T) {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}
 }
+
+func TestSays(t *testing.T) {
+	d := dialogue.Dialogue{Turns: []dialogue.Turn{{Speaker: "A", Text: "You always do this, don’t you?"}, {Speaker: "B", Text: "Do what?"}}}
+	for quote, want := range map[string]bool{
+		"you ALWAYS do this": true,
+		"don't you":          true,
+		"always this":        false,
+		"you do":             false, // over two turns
+		"":                   false,
+		"...":                false,
+	} {
+		if got := d.Says(quote); got != want {
+			t.Errorf("%q: %v, want %v", quote, got, want)
+		}
+	}
+}
