@@ -48,14 +48,14 @@ func TestElevenLabsPauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = keyless.cmd.Wait() // it drains
-	w1 := r.worker(t, "--synthesizer", "elevenlabs", "--speech-calls", "4")
+	w1 := r.worker(t, "--synthesizer", "elevenlabs", "--speech-calls", "4", "--speech-ceiling", "4")
 	r.starter(t, "resume", "paused")
 
 	// The account runs out with calls in flight.
 	r.waitPaused(t, "paused", "quota_exceeded", 1)
 	w1.kill(t)
 	killed := len(readLedger(t, w1.log).inFlight)
-	w2 := r.worker(t, "--synthesizer", "elevenlabs", "--speech-calls", "4")
+	w2 := r.worker(t, "--synthesizer", "elevenlabs", "--speech-calls", "4", "--speech-ceiling", "4")
 	r.waitPaused(t, "paused", "quota_exceeded", 1)
 	r.stands(t, account)
 	if spent := account.Ledger().Total().Cost; spent > quota || spent < quota/2 {

@@ -116,7 +116,7 @@ func TestElevenLabsFaults(t *testing.T) {
 		}
 		return elevenlabs.None
 	}})
-	w := r.worker(t, "--synthesizer", "elevenlabs")
+	w := r.worker(t, "--synthesizer", "elevenlabs", "--speech-ceiling", "8", "--speech-calls", "8")
 
 	var dataset strings.Builder
 	want := map[string]string{}
@@ -176,10 +176,10 @@ func TestElevenLabsUnderFaults(t *testing.T) {
 	server := httptest.NewServer(chat.New(chat.Options{Dialect: chat.Llama, Model: "tiny"}))
 	defer server.Close()
 	r.env = append(r.env, "SPEECHMANIP_CHAT_URL="+server.URL)
-	flags := []string{"--synthesizer", "elevenlabs", "--accelerator", "gpu-test", "--pool", "chat", "--speech-calls", "6"}
+	flags := []string{"--synthesizer", "elevenlabs", "--accelerator", "gpu-test", "--pool", "chat", "--speech-calls", "6", "--speech-ceiling", "6"}
 	w1 := r.worker(t, flags...)
 	r.starter(t, "evaluate", "--id", "mixed", "--detach", "--synthesizer", "elevenlabs", "--detector", "chat", "--accelerator", "gpu-test", "--pool", "chat", "--limit", "10")
-	waitFor(t, time.Minute, "some turns to be made", func() bool { return account.Ledger().Total().Calls >= 12 })
+	waitFor(t, time.Minute, "some turns to be made", func() bool { return account.Ledger().Total().Calls >= 10 })
 	w1.kill(t)
 	killed := readLedger(t, w1.log).inFlight
 	w2 := r.worker(t, flags...)
