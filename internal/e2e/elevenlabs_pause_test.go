@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,10 +43,7 @@ func TestElevenLabsPauses(t *testing.T) {
 	if account.Calls() != 0 {
 		t.Errorf("%d calls without a key", account.Calls())
 	}
-	if err := keyless.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = keyless.cmd.Wait() // it drains
+	keyless.stop(t)
 	w1 := r.worker(t, "--synthesizer", "elevenlabs", "--speech-calls", "4", "--speech-ceiling", "4")
 	r.starter(t, "resume", "paused")
 
