@@ -130,6 +130,17 @@ func (r *rig) worker(t *testing.T, args ...string) *workerProcess {
 	return w
 }
 
+// stop lets the worker finish what it does, and returns when it has ended.
+func (w *workerProcess) stop(t *testing.T) {
+	t.Helper()
+	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Wait(); err != nil {
+		t.Errorf("the worker ended with %v", err)
+	}
+}
+
 // kill ends the worker as kill -9 does.
 func (w *workerProcess) kill(t *testing.T) {
 	t.Helper()
