@@ -22,6 +22,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
+	"github.com/speechmanip/speechmanip/internal/codec"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/simulator/chat"
@@ -32,7 +33,7 @@ import (
 // repeat them in errors, and then looks for them in everything that was written.
 func TestSecretsStayWhereTheyAre(t *testing.T) {
 	t.Parallel()
-	const chatKey = "marked-chat-key"
+	const chatKey, codecKey = "marked-chat-key", "marked-codec-key-is-32-bytes-ok!"
 	r := newRig(t)
 	r.env = append(r.env, "SPEECHMANIP_LOG_LEVEL=debug")
 	r.account(t, elevenlabs.Options{})
@@ -40,7 +41,8 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	server := httptest.NewServer(chat.New(chat.Options{Dialect: chat.Llama, Model: "tiny", APIKey: chatKey}))
 	defer server.Close()
 	r.env = append(r.env, "SPEECHMANIP_CHAT_KEY="+chatKey, "SPEECHMANIP_CHAT_URL="+echoing(t, server.URL, "/v1/chat/completions", chatKey))
-	w := r.worker(t, "--synthesizer", "elevenlabs", "--accelerator", "gpu-test", "--pool", "chat")
+	roles := []string{"--synthesizer", "elevenlabs", "--accelerator", "gpu-test", "--pool", "chat"}
+	w := r.worker(t, roles...)
 
 	dataset := r.write(t, "secrets.csv", `ID,Dialogue,Manipulative,Technique,Vulnerability
 good,"Person1: All is well.
@@ -56,12 +58,16 @@ Person2: Why would I?",0,,
 	flags := []string{"--synthesizer", "elevenlabs", "--detector", "chat", "--accelerator", "gpu-test", "--pool", "chat", "--dataset", dataset}
 	keep(append([]string{"evaluate", "--id", "heard"}, flags...)...)
 	keep(append([]string{"evaluate", "--id", "read", "--json", "--modality", "text"}, flags...)...)
-	for _, id := range []string{"heard", "read"} {
+	w.stop(t)
+	r.env = append(r.env, codec.EnvKeys+"="+base64.StdEncoding.EncodeToString([]byte(codecKey)))
+	encrypting := r.worker(t, roles...)
+	keep(append([]string{"evaluate", "--id", "sealed", "--modality", "text"}, flags...)...)
+	for _, id := range []string{"heard", "read", "sealed"} {
 		keep("status", id, "--json")
 		keep("report", id, "--format", "json")
 	}
 	written := map[string][]byte{"the starter's output": said.Bytes()}
-	collectFiles(t, written, w.log, filepath.Join(r.dir, "reports"))
+	collectFiles(t, written, w.log, encrypting.log, filepath.Join(r.dir, "reports"))
 	collectObjects(t, written, r)
 	collectHistories(t, written, r)
 
@@ -76,8 +82,14 @@ Person2: Why would I?",0,,
 			t.Errorf("no %q in %s:\n%.2000s", want, what, written[what])
 		}
 	}
+	for what, data := range written {
+		if strings.HasPrefix(what, "history of sealed") && bytes.Contains(data, []byte("Not with")) {
+			t.Errorf("%s can be read without the payload key", what)
+		}
+	}
 	for name, secret := range map[string]string{
-		"ElevenLabs key": elevenKey, "chat key": chatKey, "S3 access key": r.stack.AccessKey, "S3 secret key": r.stack.SecretKey,
+		"ElevenLabs key": elevenKey, "chat key": chatKey, "payload key": codecKey,
+		"S3 access key": r.stack.AccessKey, "S3 secret key": r.stack.SecretKey,
 	} {
 		for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret)), url.QueryEscape(secret)} {
 			for what, data := range written {
@@ -200,7 +212,7 @@ func collectHistories(t *testing.T, written map[string][]byte, r *rig) {
 		}
 		written["history of "+execution.WorkflowId] = []byte(text)
 	}
-	if len(listed.Executions) < 8 {
-		t.Errorf("%d workflows, want two evaluations with a chunk and two dialogues each", len(listed.Executions))
+	if len(listed.Executions) < 12 {
+		t.Errorf("%d workflows, want three evaluations with a chunk and two dialogues each", len(listed.Executions))
 	}
 }
