@@ -83,9 +83,24 @@ func (c *Clips) compose(ctx context.Context, task evaluation.Task) (ClipResult, 
 		Software:    c.Software,
 	})
 	if err != nil {
+		c.findLost(ctx, plan, err)
 		return ClipResult{}, composeFault(err)
 	}
 	return c.store(ctx, file, timeline, plan.ClipTurns(), job.Spec.Compose)
+}
+
+// findLost looks at every turn once one is lost, so that all that are lost are
+// spoken again together.
+func (c *Clips) findLost(ctx context.Context, plan evaluation.Script, err error) {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code != CodeLost {
+		return
+	}
+	for _, t := range plan.Turns {
+		if t.Key != "" {
+			_, _ = objectstore.Bytes(ctx, c.Library.Archive.Store, objectstore.Ref{Key: t.Key}) // the error is that of the first
+		}
+	}
 }
 
 // composeFault makes audio that can't be composed permanent: it would be the same

@@ -17,8 +17,9 @@ type Plan struct {
 	Spoken      []int           `json:"spoken,omitempty"` // indices of the turns to synthesise
 	Clip        objectstore.Ref `json:"clip,omitzero"`    // set when the clip exists already
 	Timeline    objectstore.Ref `json:"timeline,omitzero"`
-	NeedsClip   bool            `json:"needs_clip"`  // the modality is heard, or recognised from hearing
-	NeedsWords  bool            `json:"needs_words"` // the detector reads the transcript
+	NeedsClip   bool            `json:"needs_clip"`        // the modality is heard, or recognised from hearing
+	NeedsWords  bool            `json:"needs_words"`       // the detector reads the transcript
+	Unheard     bool            `json:"unheard,omitempty"` // nobody needs the clip recognised
 	SpeechQueue string          `json:"speech_queue"`
 	DetectQueue string          `json:"detect_queue"`
 	Rules       vote.Rules      `json:"rules"`
@@ -60,7 +61,9 @@ func (p *Planner) plan(ctx context.Context, task evaluation.Task) (Plan, error) 
 	if err != nil {
 		return Plan{}, err
 	}
+	needsWords := job.Engines.NeedsWords || job.Spec.Detection.Modality == detect.ASR
 	plan := Plan{
+		Unheard:     job.Spec.Quality.Off && !needsWords,
 		NeedsClip:   job.Spec.Detection.Modality != detect.Text,
 		NeedsWords:  job.Engines.NeedsWords && job.Spec.Detection.Modality != detect.Text,
 		SpeechQueue: evaluation.SpeechQueue(job.Spec.Speech.Synthesizer),
@@ -80,14 +83,17 @@ func (p *Planner) plan(ctx context.Context, task evaluation.Task) (Plan, error) 
 		return Plan{}, err
 	}
 	turns := s.ClipTurns()
-	// The timeline is written after the clip: with it, both are there.
+	// The timeline is written after the clip: with it, both are there, unless the
+	// clip was lost since.
 	timeline, err := p.Library.Archive.Store.Stat(ctx, evaluation.TimelineKey(turns, job.Spec.Compose))
-	switch {
-	case err == nil:
-		plan.Timeline = timeline
+	if err == nil {
 		plan.Clip, err = p.Library.Archive.Store.Stat(ctx, evaluation.ClipKey(turns, job.Spec.Compose))
-		return plan, err
-	case !errors.Is(err, objectstore.ErrNotFound):
+	}
+	if err == nil {
+		plan.Timeline = timeline
+		return plan, nil
+	}
+	if !errors.Is(err, objectstore.ErrNotFound) {
 		return Plan{}, err
 	}
 	for i, t := range s.Turns {

@@ -163,7 +163,8 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	}
 	defer temporal.Close()
 
-	library := &activities.Library{Archive: archive.Archive{Store: store}}
+	objects := activities.Remaking{Store: store, Log: log.Named("store"), Now: time.Now}
+	library := &activities.Library{Archive: archive.Archive{Store: objects}}
 	parts := wiring{
 		settings: s,
 		name:     processName(),
@@ -171,7 +172,7 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		library:  library,
 		chat:     cfg.Chat,
 		eleven:   cfg.Eleven,
-		once:     activities.Once{Store: store, Log: log.Named("once"), Now: time.Now},
+		once:     activities.Once{Store: objects, Log: log.Named("once"), Now: time.Now},
 	}
 	workers, queues, err := parts.workers(temporal, worker.Options{
 		WorkerStopTimeout: cfg.Drain,

@@ -26,19 +26,20 @@ type DialogueResult struct {
 // shows it.
 func EvaluateDialogue(ctx workflow.Context, task evaluation.Task) (DialogueResult, error) {
 	d := newDialogue(task)
-	err := d.run(ctx)
+	err := d.remaking(ctx, func() error {
+		if err := d.run(ctx); err != nil {
+			return err
+		}
+		return d.save(ctx)
+	})
 	if temporal.IsCanceledError(err) {
 		return DialogueResult{Usage: d.record.Usage}, err // no verdict and no failure: it may be evaluated later
 	}
 	if err != nil {
 		d.record.Failure = failure(d.stage, err)
-	}
-	d.enter(ctx, "saving the record")
-	save := workflow.ExecuteLocalActivity(localOptions(ctx, "save record"), (*activities.Records)(nil).SaveRecord, d.record)
-	if saveErr := save.Get(ctx, nil); saveErr != nil {
-		return DialogueResult{}, errors.Join(err, saveErr)
-	}
-	if err != nil {
+		if saveErr := d.save(ctx); saveErr != nil {
+			return DialogueResult{}, errors.Join(err, saveErr)
+		}
 		// In the words of the record, not in Temporal's.
 		return DialogueResult{}, temporal.NewApplicationErrorWithCause(d.record.Failure.Message, d.record.Failure.Code, err)
 	}
@@ -65,7 +66,17 @@ func (d *runningDialogue) enter(ctx workflow.Context, stage string) {
 
 func (d *runningDialogue) planIt(ctx workflow.Context) error {
 	d.enter(ctx, "planning")
-	return workflow.ExecuteLocalActivity(localOptions(ctx, "plan"), (*activities.Planner)(nil).PlanDialogue, d.record.Task).Get(ctx, &d.plan)
+	d.plan = activities.Plan{}
+	return d.one(ctx, func() workflow.Future {
+		return workflow.ExecuteLocalActivity(localOptions(ctx, "plan"), (*activities.Planner)(nil).PlanDialogue, d.record.Task)
+	}, &d.plan)
+}
+
+func (d *runningDialogue) save(ctx workflow.Context) error {
+	d.enter(ctx, "saving the record")
+	return d.one(ctx, func() workflow.Future {
+		return workflow.ExecuteLocalActivity(localOptions(ctx, "save record"), (*activities.Records)(nil).SaveRecord, d.record)
+	}, nil)
 }
 
 func (d *runningDialogue) run(ctx workflow.Context) error {

@@ -19,10 +19,12 @@ type RenderResult struct {
 // RenderDialogue renders one dialogue that is shown and not judged: an exemplar.
 func RenderDialogue(ctx workflow.Context, task evaluation.Task) (RenderResult, error) {
 	d := newDialogue(task)
-	if err := d.planIt(ctx); err != nil {
-		return RenderResult{}, err
-	}
-	err := d.render(ctx)
+	err := d.remaking(ctx, func() error {
+		if err := d.planIt(ctx); err != nil {
+			return err
+		}
+		return d.render(ctx)
+	})
 	return RenderResult{Clip: d.record.Clip, Usage: d.record.Usage}, err
 }
 

@@ -48,7 +48,7 @@ func (a Archive) Records(ctx context.Context, m evaluation.Manifest) ([]evaluati
 	var records []evaluation.Record
 	for chunk := range m.Chunks {
 		shard, err := a.shard(ctx, m.Spec.ID, chunk)
-		if errors.Is(err, objectstore.ErrNotFound) {
+		if errors.Is(err, objectstore.ErrNotFound) || errors.Is(err, objectstore.ErrCorrupt) { // the records stay beside it
 			shard, err = a.chunkRecords(ctx, m.Spec.ID, chunk)
 		}
 		if err != nil {

@@ -22,7 +22,7 @@ func Exists(key string) error {
 
 // Corrupt returns a Permanent fault that wraps ErrCorrupt and names both hashes.
 func Corrupt(key, want, got string) error {
-	return permanent(key, "object_corrupt", "delete the object; the next evaluation makes it again",
+	return permanent(key, "object_corrupt", "restore it from a backup",
 		fmt.Errorf("%w: want sha256 %s, got %s", ErrCorrupt, want, got))
 }
 

@@ -20,6 +20,8 @@ import (
 
 // Store is an objectstore.Store in memory. Use New.
 type Store struct {
+	Now func() time.Time // the clock of modification times; set it before the first use
+
 	mu      sync.Mutex
 	objects map[string]object
 }
@@ -33,7 +35,7 @@ type object struct {
 var _ objectstore.Store = (*Store)(nil)
 
 // New returns an empty store.
-func New() *Store { return &Store{objects: map[string]object{}} }
+func New() *Store { return &Store{Now: time.Now, objects: map[string]object{}} }
 
 // Put keeps a copy of body.
 func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, opts objectstore.PutOptions) (objectstore.Ref, error) {
@@ -56,7 +58,7 @@ func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, opts ob
 		}
 		return ref, nil
 	}
-	s.objects[key] = object{ref: ref, data: data, modified: time.Now()}
+	s.objects[key] = object{ref: ref, data: data, modified: s.Now()}
 	return ref, nil
 }
 
@@ -128,6 +130,19 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	defer s.mu.Unlock()
 	delete(s.objects, key)
 	return nil
+}
+
+// Damage changes the bytes under key and leaves their hash, as a failing disk does.
+// It reports whether there is anything under key.
+func (s *Store) Damage(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, found := s.objects[key]
+	if found {
+		o.data = append(bytes.Clone(o.data), '!')
+		s.objects[key] = o
+	}
+	return found
 }
 
 // Presign always fails with errors.ErrUnsupported: memory has no links.
