@@ -71,6 +71,27 @@ func TestPlanByModality(t *testing.T) {
 	}
 }
 
+// Without the quality gate a clip is recognised only for who reads its words.
+func TestPlanWithoutQuality(t *testing.T) {
+	for name, test := range map[string]struct {
+		modality   detect.Modality
+		needsWords bool
+		unheard    bool
+	}{
+		"nobody reads words":       {detect.Audio, false, true},
+		"the detector reads words": {detect.Audio, true, false},
+		"words are what is judged": {detect.ASR, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, func(s *evaluation.Spec) { s.Detection.Modality, s.Quality.Off = test.modality, true })
+			f.task.Engines = f.saveEngines(t, evaluation.Engines{Speech: tonesEngine, Recognizer: earsEngine, Detector: standIn, NeedsWords: test.needsWords})
+			if plan := must[Plan](t, f.planner.PlanDialogue, f.task); plan.Unheard != test.unheard {
+				t.Errorf("unheard %v, want %v", plan.Unheard, test.unheard)
+			}
+		})
+	}
+}
+
 func TestPlanFailures(t *testing.T) {
 	t.Run("more speakers than voices", func(t *testing.T) {
 		f := newFixture(t, func(s *evaluation.Spec) { s.Speech.Pool.Voices = s.Speech.Pool.Voices[:1] })

@@ -44,7 +44,7 @@ type request struct {
 	maxWER                       float64
 	chunkSize, chunks, dialogues int
 	maxFailures, priority        int
-	attributes                   string
+	attributes, quality          string
 	detach, json                 bool
 	out                          string
 	spending
@@ -77,6 +77,7 @@ func (r *request) flags(cmd *cobra.Command) {
 	f.StringVar(&r.tacticDraw, "tactic-draw", string(vote.DrawScore), "how a tactic pass finds its option: score (the most probable one) or sample")
 	f.StringVar(&r.passes, "passes", string(evaluation.PassesReuse), "reuse stored passes, or ask afresh: reuse or fresh")
 	f.Uint64Var(&r.seed, "seed", 0, "every pass's own seed derives from it")
+	f.StringVar(&r.quality, "quality", "on", "on, or off to recognise and measure clips only where the detector reads their words")
 	f.Float64Var(&r.maxWER, "max-wer", evaluation.DefaultQuality().MaxWER, "flag clips whose word error rate is above")
 	r.spending.flags(f)
 	f.IntVar(&r.chunkSize, "chunk-size", limits.ChunkSize, "dialogues a chunk")
@@ -109,9 +110,10 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 	rules, rulesErr := vote.Preset(r.rules)
 	pool, poolErr := r.voicePool()
 	attributes, attributesErr := onOff("--search-attributes", r.attributes)
+	quality, qualityErr := onOff("--quality", r.quality)
 	truth, truthErr := r.wantedTruth()
 	prices, budget, spendingErr := r.spending.read(r.lookup)
-	flagErrs := errors.Join(rulesErr, poolErr, attributesErr, truthErr, r.checkDetector(), spendingErr)
+	flagErrs := errors.Join(rulesErr, poolErr, attributesErr, qualityErr, truthErr, r.checkDetector(), spendingErr)
 	if r.id == "" {
 		r.id = newID(time.Now())
 	}
@@ -143,7 +145,7 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 		p.notes = append(p.notes, fmt.Sprintf("rules %s sample at temperature 0: all %d passes say the same, and cost as much each; --votes analytic asks once", rules.Name, rules.Passes))
 	}
 	p.spec.Compose.Level = audio.Level(r.level)
-	p.spec.Quality.MaxWER = r.maxWER
+	p.spec.Quality.MaxWER, p.spec.Quality.Off = r.maxWER, !quality
 	if !p.spec.Dataset.Clips {
 		p.spec.Speech = evaluation.Speech{Synthesizer: r.synthesizer, Pool: pool, CastingSeed: r.castingSeed, Context: r.speechContext}
 	}

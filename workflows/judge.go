@@ -19,7 +19,7 @@ import (
 // judge listens to the clip and has the dialogue judged, in one modality or in
 // two.
 func (d *runningDialogue) judge(ctx workflow.Context) error {
-	if d.plan.NeedsClip {
+	if d.plan.NeedsClip && !d.plan.Unheard {
 		if err := d.listen(ctx); err != nil {
 			return err
 		}

@@ -166,3 +166,16 @@ func TestExemplars(t *testing.T) {
 		t.Errorf("order %s", strings.Join(stages, ", "))
 	}
 }
+
+// Without the quality gate a clip is recognised only for who reads its words.
+func TestUnheardClip(t *testing.T) {
+	f := newFakes()
+	f.plan.Unheard = true
+	result, err := evaluateDialogue(t, f)
+	if err != nil || result.Verdict != vote.Yes {
+		t.Fatalf("%s, %v", result.Verdict, err)
+	}
+	if record := f.record(t); f.count("RecognizeClip")+f.count("MeasureClip") != 0 || !record.Transcript.IsZero() || !record.Quality.IsZero() {
+		t.Errorf("recognised %d times, record %+v", f.count("RecognizeClip"), record)
+	}
+}

@@ -105,6 +105,7 @@ const (
 // Quality holds the thresholds above which a clip is flagged. A flagged clip is
 // never dropped.
 type Quality struct {
+	Off            bool    `json:"off,omitempty"`    // clips are recognised only for who reads their words
 	MaxWER         float64 `json:"max_wer"`          // word error rate of the recogniser against the text
 	MaxF0Semitones float64 `json:"max_f0_semitones"` // a turn's median F0 from its voice's median
 }
