@@ -61,7 +61,7 @@ func (r *rig) chatDetector(t *testing.T) []string {
 	r.env = append(r.env, "SPEECHMANIP_CHAT_URL="+server.URL)
 	queue := []string{"--accelerator", "gpu-test", "--pool", "chat"}
 	r.worker(t, append(queue, "--roles", "workflows,audio,detect")...)
-	return append(queue, "--detector", "chat")
+	return append(queue, "--detector", "chat", "--quality", "off")
 }
 
 // logged counts a message in a worker's log.

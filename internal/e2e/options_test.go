@@ -25,7 +25,7 @@ func TestChatOptions(t *testing.T) {
 	r.env = append(r.env, "SPEECHMANIP_CHAT_URL="+server.URL)
 	r.worker(t, "--accelerator", "gpu-test", "--pool", "chat")
 	chatArgs := func(id string, args ...string) []string {
-		return append([]string{"--id", id, "--detector", "chat", "--accelerator", "gpu-test", "--pool", "chat", "--limit", "3"}, args...)
+		return append([]string{"--id", id, "--detector", "chat", "--accelerator", "gpu-test", "--pool", "chat", "--limit", "3", "--quality", "off"}, args...)
 	}
 	evaluate := func(t *testing.T, id string, args ...string) report.Report {
 		t.Helper()

@@ -50,7 +50,7 @@ func TestSensitivity(t *testing.T) {
 	r := newRig(t)
 	r.env = append(r.env, "SPEECHMANIP_CHAT_URL="+server.URL)
 	r.worker(t, "--accelerator", "gpu-test", "--pool", "chat")
-	built := r.evaluate(t, "--detector", "chat", "--prompt", "few-shot", "--accelerator", "gpu-test", "--pool", "chat", "--limit", "6", "--id", "few")
+	built := r.evaluate(t, "--detector", "chat", "--prompt", "few-shot", "--accelerator", "gpu-test", "--pool", "chat", "--quality", "off", "--limit", "6", "--id", "few")
 	if built.N != 6 || len(built.Failures) != 0 {
 		t.Fatalf("n %d, failures %v", built.N, built.Failures)
 	}

@@ -101,6 +101,10 @@ func (t *text) seen(s Seen) {
 
 func (t *text) quality(r Report) {
 	q := r.Quality
+	if r.Settings.Spec.Quality.Off && q.Measured == 0 {
+		t.line("Quality: clips were not measured (--quality off)")
+		return
+	}
 	if q.Measured == 0 && len(q.Voices) == 0 && len(q.Flagged) == 0 {
 		return
 	}
