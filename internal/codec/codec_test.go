@@ -280,3 +280,18 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkRoundTrip(b *testing.B) {
+	c := codecOf(b, 1)
+	plain := []*commonpb.Payload{payload("json/plain", strings.Repeat("x", 1000))}
+	for b.Loop() {
+		sealed, err := c.Encode(plain)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := c.Decode(sealed); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(sealed[0].Size()-plain[0].Size()), "bytes-added")
+	}
+}

@@ -201,7 +201,10 @@ func (r *rig) askTemporal(t *testing.T, id string) map[string]string {
 	t.Helper()
 	c := r.temporal(t)
 	defer c.Close()
-	described, err := c.DescribeWorkflowExecution(t.Context(), id, "")
+	execution := &commonpb.WorkflowExecution{WorkflowId: id}
+	described, err := c.WorkflowService().DescribeWorkflowExecution(t.Context(), &workflowservice.DescribeWorkflowExecutionRequest{
+		Namespace: r.stack.Namespace, Execution: execution,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +212,7 @@ func (r *rig) askTemporal(t *testing.T, id string) map[string]string {
 	for _, query := range []string{evaluation.QueryProgress, "__temporal_workflow_metadata", "__stack_trace"} {
 		answer, err := c.WorkflowService().QueryWorkflow(t.Context(), &workflowservice.QueryWorkflowRequest{
 			Namespace: r.stack.Namespace,
-			Execution: &commonpb.WorkflowExecution{WorkflowId: id},
+			Execution: execution,
 			Query:     &querypb.WorkflowQuery{QueryType: query},
 		})
 		if err != nil {
