@@ -22,7 +22,7 @@ func TestChatDetector(t *testing.T) {
 	r := newRig(t)
 	r.env = append(r.env, "SPEECHMANIP_CHAT_URL="+server.URL, "SPEECHMANIP_CHAT_KEY="+key)
 	w := r.worker(t, "--accelerator", "gpu-test", "--pool", "chat")
-	args := []string{"--detector", "chat", "--accelerator", "gpu-test", "--pool", "chat", "--limit", "3"}
+	args := []string{"--detector", "chat", "--accelerator", "gpu-test", "--pool", "chat", "--quality", "off", "--limit", "3"}
 	built := r.evaluate(t, append(args, "--id", "chat")...)
 	if built.N != 3 || len(built.Failures) != 0 {
 		t.Errorf("n %d, failures %v", built.N, built.Failures)

@@ -162,7 +162,7 @@ func (f faulty) run(t *testing.T, r *rig) {
 	began := time.Now()
 	args := []string{
 		"--detector", "chat", "--accelerator", "gpu-test", "--pool", f.name,
-		"--limit", strconv.Itoa(cmp.Or(f.limit, 2)), "--id", f.name,
+		"--limit", strconv.Itoa(cmp.Or(f.limit, 2)), "--id", f.name, "--quality", "off",
 	}
 	if f.refused != "" {
 		if _, errOut, err := own.try(t, append([]string{"evaluate"}, args...)...); err == nil || !strings.Contains(errOut, f.refused) {

@@ -35,7 +35,7 @@ func TestElevenLabsPauses(t *testing.T) {
 	r.env = append(r.env, "SPEECHMANIP_ELEVENLABS_KEY=")
 	keyless := r.worker(t, "--synthesizer", "elevenlabs")
 	r.env = keyed
-	r.starter(t, "evaluate", "--id", "paused", "--detach", "--synthesizer", "elevenlabs", "--dataset", r.write(t, "short.csv", dataset))
+	r.starter(t, "evaluate", "--id", "paused", "--detach", "--synthesizer", "elevenlabs", "--detector", "baseline-duration", "--quality", "off", "--dataset", r.write(t, "short.csv", dataset))
 	r.waitPaused(t, "paused", "no_key", 0)
 	if status := r.starter(t, "status", "paused"); !strings.Contains(status, "SPEECHMANIP_ELEVENLABS_KEY") {
 		t.Errorf("status doesn't say what is missing:\n%s", status)

@@ -136,7 +136,7 @@ func TestElevenLabsFaults(t *testing.T) {
 		add(fmt.Sprintf("%02d %s", i, cmp.Or(row.fault, "none")), row.want, fmt.Sprintf("I am row %d.", i), fmt.Sprintf("So row %d it is.", i))
 	}
 	add("too-long", "text_too_long", "This is fine.", strings.Repeat("This is not. ", 800))
-	built := r.evaluate(t, "--id", "faults", "--synthesizer", "elevenlabs", "--dataset", r.write(t, "faults.jsonl", dataset.String()), "--dialogues", "40")
+	built := r.evaluate(t, "--id", "faults", "--synthesizer", "elevenlabs", "--detector", "baseline-duration", "--quality", "off", "--dataset", r.write(t, "faults.jsonl", dataset.String()), "--dialogues", "40")
 
 	got := map[string]string{}
 	for _, d := range built.Dialogues {
@@ -178,7 +178,7 @@ func TestElevenLabsUnderFaults(t *testing.T) {
 	r.env = append(r.env, "SPEECHMANIP_CHAT_URL="+server.URL)
 	flags := []string{"--synthesizer", "elevenlabs", "--accelerator", "gpu-test", "--pool", "chat", "--speech-calls", "6", "--speech-ceiling", "6"}
 	w1 := r.worker(t, flags...)
-	r.starter(t, "evaluate", "--id", "mixed", "--detach", "--synthesizer", "elevenlabs", "--detector", "chat", "--accelerator", "gpu-test", "--pool", "chat", "--limit", "10")
+	r.starter(t, "evaluate", "--id", "mixed", "--detach", "--synthesizer", "elevenlabs", "--detector", "chat", "--accelerator", "gpu-test", "--pool", "chat", "--quality", "off", "--limit", "16")
 	waitFor(t, time.Minute, "some turns to be made", func() bool { return account.Ledger().Total().Calls >= 10 })
 	w1.kill(t)
 	killed := readLedger(t, w1.log).inFlight
