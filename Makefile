@@ -13,7 +13,7 @@ STACK_SOURCES := $(filter-out %_test.go,$(wildcard $(STACK)/*.go)) $(STACK)/go.m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama lint bench clean clean-data
+.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-infra lint bench clean clean-data
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -67,6 +67,9 @@ lint: ## gofmt, vet, staticcheck, workflowcheck
 	go run $(STATICCHECK) -tags integration ./...
 	cd $(STACK) && go run $(STATICCHECK) ./...
 	go run $(WORKFLOWCHECK) ./workflows/...
+
+test-infra: setup build ## compose, Kubernetes and Terraform files, as far as they can be checked without a cluster
+	@infra/test-infra.sh
 
 bench: ## composition against ffmpeg, recognition and classification of a clip
 	go test -run '^$$' -bench Compose ./internal/audio

@@ -16,8 +16,8 @@ locals {
     }
     # Plans, and gathers everything about a dialogue into its record and the report.
     workflows = {
-      read   = ["*"]
-      write  = ["evaluations/*", "sensitivity/*", "diagnosis/*"]
+      read   = ["evaluations/*", "datasets/*", "chunks/*", "clips/*", "transcripts/*", "quality/*", "passes/*", "diagnosis/*"]
+      write  = ["evaluations/*", "diagnosis/*"]
       delete = ["diagnosis/*"]
     }
     speech = {
