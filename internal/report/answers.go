@@ -20,6 +20,7 @@ type Answers struct {
 // orders where both were asked.
 type Passes struct {
 	Constrained int `json:"constrained"`
+	Parsed      int `json:"parsed"` // read from free answers, where the server can't constrain one
 	Fallback    int `json:"fallback"`
 	Invalid     int `json:"invalid"`
 	Missing     int `json:"missing"`    // not made although they could have changed a verdict
@@ -106,6 +107,7 @@ func answers(dialogues []Dialogue, judgement view, rules vote.Rules) Answers {
 
 func (p *Passes) add(j evaluation.Judgement, rules vote.Rules) {
 	p.Constrained += j.Verdict.Constrained
+	p.Parsed += j.Verdict.Parsed
 	p.Fallback += j.Verdict.Fallback
 	p.Invalid += j.Verdict.Invalid
 	for _, o := range ordersOf(j) {

@@ -60,9 +60,10 @@ func (f *figures) result(modality string, r score.Result) {
 
 func (f *figures) answers(modality string, a Answers) {
 	p := a.Passes
-	made := p.Constrained + p.Fallback + p.Invalid
+	made := p.Constrained + p.Parsed + p.Fallback + p.Invalid
 	all := made + p.Missing + p.NotNeeded + p.NotDrawn
 	f.count(modality+".passes.constrained", p.Constrained, made)
+	f.count(modality+".passes.parsed", p.Parsed, made)
 	f.count(modality+".passes.fallback", p.Fallback, made)
 	f.count(modality+".passes.invalid", p.Invalid, made)
 	f.count(modality+".passes.missing", p.Missing, all)

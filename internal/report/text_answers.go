@@ -41,12 +41,15 @@ func (t *text) analytic(a Analytic) {
 
 func (t *text) passes(title string, p Passes) {
 	parts := []string{fmt.Sprintf("%d constrained, %d fallback, %d INVALID, %d missing", p.Constrained, p.Fallback, p.Invalid, p.Missing)}
+	if p.Parsed > 0 {
+		parts = append(parts, fmt.Sprintf("%d parsed from free answers", p.Parsed))
+	}
 	if p.NotNeeded > 0 {
 		parts = append(parts, fmt.Sprintf("%d not needed (the verdict was settled: calls saved)", p.NotNeeded))
 	}
 	if p.NotDrawn > 0 {
 		parts = append(parts, fmt.Sprintf("%d not drawn (analytic)", p.NotDrawn))
-		if p.Constrained+p.Fallback+p.Invalid+p.Missing+p.NotNeeded == 0 {
+		if p.Constrained+p.Parsed+p.Fallback+p.Invalid+p.Missing+p.NotNeeded == 0 {
 			parts = parts[1:]
 		}
 	}

@@ -1,18 +1,19 @@
 package vote
 
 // Outcome is what a clip's passes decide, and how they came to it. Yes, No and
-// Invalid count the passes that were there; each of them is Constrained,
+// Invalid count the passes that were there; each of them is Constrained, Parsed,
 // Fallback or Invalid.
 type Outcome struct {
 	Verdict     Verdict `json:"verdict"`
 	Yes         int     `json:"yes"`
 	No          int     `json:"no"`
-	Invalid     int     `json:"invalid"`     // passes without a usable vote; never a NO
-	Missing     int     `json:"missing"`     // passes that the rules ask for and nobody made
-	Ignored     int     `json:"ignored"`     // passes whose index the rules don't know
-	Constrained int     `json:"constrained"` // valid votes by the constrained answer
-	Fallback    int     `json:"fallback"`    // valid votes by the verbalizers' probabilities
-	Margin      int     `json:"margin"`      // votes by which the leading side leads
+	Invalid     int     `json:"invalid"`          // passes without a usable vote; never a NO
+	Missing     int     `json:"missing"`          // passes that the rules ask for and nobody made
+	Ignored     int     `json:"ignored"`          // passes whose index the rules don't know
+	Constrained int     `json:"constrained"`      // valid votes by the constrained answer
+	Parsed      int     `json:"parsed,omitempty"` // valid votes read from free answers
+	Fallback    int     `json:"fallback"`         // valid votes by the verbalizers' probabilities
+	Margin      int     `json:"margin"`           // votes by which the leading side leads
 }
 
 // Decide returns the verdict of a clip's passes; their order doesn't matter. A
@@ -53,9 +54,12 @@ func (o *Outcome) count(p *Pass) {
 		o.Invalid++
 		return
 	}
-	if p.Method == Fallback {
+	switch p.Method {
+	case Fallback:
 		o.Fallback++
-	} else {
+	case Parsed:
+		o.Parsed++
+	default:
 		o.Constrained++
 	}
 }

@@ -12,6 +12,7 @@ func Combine(straight, swapped Outcome) Outcome {
 		Missing:     straight.Missing + swapped.Missing,
 		Ignored:     straight.Ignored + swapped.Ignored,
 		Constrained: straight.Constrained + swapped.Constrained,
+		Parsed:      straight.Parsed + swapped.Parsed,
 		Fallback:    straight.Fallback + swapped.Fallback,
 	}
 	out.Margin = max(out.Yes-out.No, out.No-out.Yes)

@@ -20,6 +20,7 @@ type Method string
 // The methods.
 const (
 	Constrained Method = "constrained" // the answer was constrained to A or B
+	Parsed      Method = "parsed"      // read from a free answer: the server can't constrain one
 	Fallback    Method = "fallback"    // by the probabilities of the YES and NO verbalizers
 	Failed      Method = "none"        // neither gave an answer: the vote is INVALID
 )

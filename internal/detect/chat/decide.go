@@ -141,6 +141,9 @@ func (d *Detector) Decide(ctx context.Context, item detect.Item, pass detect.Pas
 	decision := detect.Decision{
 		Method: vote.Constrained, PYes: p.PYes, Reply: storable(strings.TrimSpace(reasoning + "\n\n" + r.text)), Prompt: r.prompt,
 	}
+	if caps.Choice == "" {
+		decision.Method = vote.Parsed
+	}
 	// A server that ignores the constraint answers something else.
 	decision.Vote = d.readLetter(r.text, caps.Choice != "")
 	if decision.Vote == vote.VoteInvalid {

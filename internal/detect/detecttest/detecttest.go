@@ -71,7 +71,7 @@ func checkDecision(t *testing.T, got detect.Decision) {
 	t.Helper()
 	switch got.Vote {
 	case vote.VoteYes, vote.VoteNo:
-		if got.Method != vote.Constrained && got.Method != vote.Fallback {
+		if got.Method != vote.Constrained && got.Method != vote.Parsed && got.Method != vote.Fallback {
 			t.Errorf("vote %s by method %q", got.Vote, got.Method)
 		}
 	case vote.VoteInvalid:
