@@ -114,6 +114,15 @@ func TestOptionOrderTurnsTheVote(t *testing.T) {
 	}
 }
 
+// A server that can't constrain an answer has its free one read, and says so.
+func TestFreeAnswerIsParsed(t *testing.T) {
+	_, url := serve(t, simchat.Options{Dialect: simchat.Generic, Script: script{decideQuestion: {"A": 9, "B": 1}}.say})
+	got, err := newDetector(t, url, nil).Decide(t.Context(), textItem("x"), detect.Pass{Seed: 3, Sampling: vote.Paper().Sampling})
+	if err != nil || got.Vote != vote.VoteYes || got.Method != vote.Parsed {
+		t.Errorf("%+v, %v; want a parsed YES", got, err)
+	}
+}
+
 // Under the constraint the answer is drawn from the two letters only: the shares
 // of 400 draws follow the dialect's rule.
 func TestConstrainedShares(t *testing.T) {
