@@ -116,7 +116,13 @@ func TestOptionOrderTurnsTheVote(t *testing.T) {
 
 // A server that can't constrain an answer has its free one read, and says so.
 func TestFreeAnswerIsParsed(t *testing.T) {
-	_, url := serve(t, simchat.Options{Dialect: simchat.Generic, Script: script{decideQuestion: {"A": 9, "B": 1}}.say})
+	// "A", then the end of the answer.
+	_, url := serve(t, simchat.Options{Dialect: simchat.Generic, Script: func(p simchat.Prompt) map[string]float64 {
+		if p.Generated == "A" {
+			return map[string]float64{"": 9}
+		}
+		return script{decideQuestion: {"A": 9, "B": 1}}.say(p)
+	}})
 	got, err := newDetector(t, url, nil).Decide(t.Context(), textItem("x"), detect.Pass{Seed: 3, Sampling: vote.Paper().Sampling})
 	if err != nil || got.Vote != vote.VoteYes || got.Method != vote.Parsed {
 		t.Errorf("%+v, %v; want a parsed YES", got, err)
