@@ -17,8 +17,12 @@ var composeSecrets = []string{
 	"POSTGRES_PASSWORD=made-up-1", "S3_ACCESS_KEY=made-up-2", "S3_SECRET_KEY=made-up-3", "SPEECHMANIP_VERSION=1.2.3", "SPEECHMANIP_ELEVENLABS_KEY=made-up-4",
 }
 
-func loadCompose(env []string) (*types.Project, error) {
-	options, err := cli.NewProjectOptions([]string{filepath.Join(repository, "infra/compose.yaml")},
+func loadCompose(env []string, overrides ...string) (*types.Project, error) {
+	files := []string{filepath.Join(repository, "infra/compose.yaml")}
+	for _, name := range overrides {
+		files = append(files, filepath.Join(repository, "infra/compose", name))
+	}
+	options, err := cli.NewProjectOptions(files,
 		cli.WithEnv(env), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
 	if err != nil {
 		return nil, err
@@ -61,6 +65,28 @@ func TestCompose(t *testing.T) {
 	want := []string{"audio", "detect-cpu-baseline", "detect-gpu-qwen25omni", "speech-elevenlabs", "speech-flite", "speechmanip"}
 	if !slices.Equal(queues, want) {
 		t.Errorf("polled are %q, want %q", queues, want)
+	}
+}
+
+// With encryption, whoever talks to Temporal finds the keys where its variable says.
+func TestComposeEncrypted(t *testing.T) {
+	project, err := loadCompose(composeSecrets, "encrypted.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	talking := 0
+	for name, service := range project.Services {
+		if !strings.HasPrefix(service.Image, "speechmanip") || service.Environment["TEMPORAL_ADDRESS"] == nil || name == "setup" {
+			continue // setup starts no workflow
+		}
+		talking++
+		path := service.Environment["SPEECHMANIP_CODEC_KEY_FILE"]
+		if path == nil || len(service.Secrets) != 1 || *path != "/run/secrets/"+service.Secrets[0].Source {
+			t.Errorf("%s: keys at %v, secrets %v", name, path, service.Secrets)
+		}
+	}
+	if talking != 7 {
+		t.Errorf("%d services", talking)
 	}
 }
 
