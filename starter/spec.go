@@ -227,8 +227,8 @@ func (r *request) readDialogues(p *plan, truth dialogue.Truth) error {
 	if err != nil {
 		return err
 	}
-	if n := dataset.Validation.Unusable(); n > 0 {
-		return fmt.Errorf("%d rows of %s can't be used: `starter dataset check` names them", n, p.spec.Dataset.Name)
+	if err := unusable(dataset.Validation, p.spec.Dataset.Name); err != nil {
+		return fmt.Errorf("%w: `starter dataset check` names them", err)
 	}
 	selection := dialogue.Selection{IDs: r.ids, Truth: truth, Limit: r.limit}
 	all := dataset.Dialogues
