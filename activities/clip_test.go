@@ -108,7 +108,7 @@ func TestComposeClipFailures(t *testing.T) {
 	t.Run("a turn is not stored", func(t *testing.T) {
 		f := newFixture(t, nil)
 		_, err := run[ClipResult](t, f.clips.ComposeClip, f.task)
-		failedWith(t, err, "object_not_found", false)
+		failedWith(t, err, CodeLost, false)
 	})
 	t.Run("a turn's audio is broken", func(t *testing.T) {
 		f := newFixture(t, nil)
@@ -202,7 +202,7 @@ func TestRecognizeFailures(t *testing.T) {
 		f := newFixture(t, nil)
 		clip := f.render(t).Clip
 		store(f, clip.Key, []byte("something else"))
-		failedWith(t, recognized(f, clip), "object_corrupt", false)
+		failedWith(t, recognized(f, clip), CodeLost, false)
 		if f.ears.calls != 0 {
 			t.Error("a corrupt clip was recognised")
 		}

@@ -39,6 +39,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 // it with stand-ins for the engines.
 type fixture struct {
 	store    *mem.Store
+	puts     *unreliable // what the activities reach it through
 	log      *observer.ObservedLogs
 	task     evaluation.Task
 	manifest evaluation.Manifest
@@ -92,8 +93,10 @@ func newFixture(t *testing.T, change func(*evaluation.Spec)) *fixture {
 	ctx := t.Context()
 	core, logs := observer.New(zap.InfoLevel)
 	f := &fixture{store: mem.New(), log: logs, tones: &tones{}, ears: &ears{}, detector: &detector{p: 900_000_000, quote: "you never listen"}}
-	library := &Library{Archive: archive.Archive{Store: f.store}}
-	once := Once{Store: f.store, Log: zap.New(core), Now: func() time.Time { return noon }}
+	f.puts = &unreliable{Store: f.store}
+	objects := Remaking{Store: f.puts, Log: zap.New(core), Now: func() time.Time { return noon }}
+	library := &Library{Archive: archive.Archive{Store: objects}}
+	once := Once{Store: objects, Log: zap.New(core), Now: func() time.Time { return noon }}
 	f.planner = &Planner{Library: library}
 	f.speech = &Speech{Library: library, Once: once, Synthesizer: f.tones}
 	f.clips = &Clips{Library: library, Once: once, Recognizer: f.ears, Software: "test"}
@@ -215,6 +218,7 @@ func (f *fixture) lines() []string {
 
 // tones speaks a tone a voice, half a second a word.
 type tones struct {
+	quick bool // a twentieth of a second a word
 	mu    sync.Mutex
 	asked []speech.Request
 	fail  error
@@ -244,7 +248,11 @@ func (s *tones) Synthesize(_ context.Context, request speech.Request) (speech.Sp
 	if _, err := fmt.Sscan(request.Voice.Params["hz"], &hz); err != nil {
 		return speech.Speech{}, err
 	}
-	pcm := audio.PCM{Rate: 16000, Samples: make([]float32, 8000*len(dialogue.Words(request.Text)))}
+	word := 8000
+	if s.quick {
+		word /= 10
+	}
+	pcm := audio.PCM{Rate: 16000, Samples: make([]float32, word*len(dialogue.Words(request.Text)))}
 	for i := range pcm.Samples {
 		phase := 2 * math.Pi * hz * float64(i) / 16000
 		pcm.Samples[i] = float32(0.2*math.Sin(phase) + 0.1*math.Sin(2*phase)) // with an overtone, as voices have

@@ -218,6 +218,6 @@ func TestDetectionFailures(t *testing.T) {
 		unprepared.Prepared = objectstore.Ref{}
 		unprepared.Clip.SHA256 = "another" // so that it isn't answered from the store
 		_, err := run[PreparedResult](t, f.detection.PrepareItem, unprepared)
-		failedWith(t, err, "object_corrupt", false)
+		failedWith(t, err, CodeLost, false)
 	})
 }

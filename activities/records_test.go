@@ -121,7 +121,7 @@ func TestSaveRecordNeedsItsObjects(t *testing.T) {
 			task := whole
 			lose(&task)
 			_, err := run[objectstore.Ref](t, f.records.SaveRecord, task)
-			failedWith(t, err, "object_not_found", false)
+			failedWith(t, err, CodeLost, false)
 		})
 	}
 }
