@@ -41,21 +41,26 @@ const progressSignals = 4
 // EvaluateChunk evaluates a chunk's dialogues, a bounded number at once, gathers
 // their records and returns the counts.
 func EvaluateChunk(ctx workflow.Context, in ChunkInput) (evaluation.Counts, error) {
-	var chunk evaluation.Chunk
-	if err := workflow.ExecuteLocalActivity(localOptions(ctx, "load chunk"), (*activities.Planner)(nil).LoadChunk, in.Chunk).Get(ctx, &chunk); err != nil {
-		return evaluation.Counts{}, err
-	}
-	c := runningChunk{in: in, items: chunk.Items, generation: in.Generation, grant: in.Grant, blocked: map[string]bool{}}
-	c.progress = evaluation.Progress{Stage: "evaluating", Total: len(chunk.Items)}
+	c := runningChunk{in: in, generation: in.Generation, grant: in.Grant, blocked: map[string]bool{}}
+	c.progress = evaluation.Progress{Stage: "evaluating"}
 	if err := workflow.SetQueryHandler(ctx, evaluation.QueryProgress, func() (evaluation.Progress, error) { return c.progress, nil }); err != nil {
 		return evaluation.Counts{}, err
 	}
 	workflow.Go(ctx, c.listen)
+	var chunk evaluation.Chunk
+	if err := waiter(c.wait).one(ctx, func() workflow.Future {
+		return workflow.ExecuteLocalActivity(localOptions(ctx, "load chunk"), (*activities.Planner)(nil).LoadChunk, in.Chunk)
+	}, &chunk); err != nil {
+		return evaluation.Counts{}, err
+	}
+	c.items, c.progress.Total = chunk.Items, len(chunk.Items)
 	if err := c.run(ctx); err != nil {
 		return c.progress.Counts, err
 	}
 	c.progress.Stage = "done"
-	err := workflow.ExecuteActivity(mainOptions(ctx, "gather records"), (*activities.Records)(nil).CloseChunk, in.Evaluation, in.Index).Get(ctx, nil)
+	err := waiter(c.wait).one(ctx, func() workflow.Future {
+		return workflow.ExecuteActivity(mainOptions(ctx, "gather records"), (*activities.Records)(nil).CloseChunk, in.Evaluation, in.Index)
+	}, nil)
 	return c.progress.Counts, err
 }
 
@@ -191,6 +196,14 @@ func (c *runningChunk) block(ctx workflow.Context, b evaluation.Blocked) {
 	c.pause(ctx, b.Reason)
 	b.From, b.Generation = workflow.GetInfo(ctx).WorkflowExecution.ID, c.generation
 	signalParent(ctx, evaluation.SignalBlocked, b)
+}
+
+// wait returns when a person has acted on what the chunk itself can't do.
+func (c *runningChunk) wait(ctx workflow.Context, why evaluation.Reason) error {
+	seen := c.generation
+	c.pause(ctx, why)
+	signalParent(ctx, evaluation.SignalBlocked, evaluation.Blocked{Reason: why, From: workflow.GetInfo(ctx).WorkflowExecution.ID, Generation: seen})
+	return workflow.Await(ctx, func() bool { return c.generation > seen })
 }
 
 func (c *runningChunk) pause(ctx workflow.Context, why evaluation.Reason) {

@@ -32,7 +32,9 @@ func (e *evaluate) checkEngines(ctx workflow.Context) (objectstore.Ref, error) {
 	engines.NeedsWords, engines.SharesPrefix = judging.NeedsWords, judging.SharesPrefix
 	engines.Seen, engines.Facts = judging.Seen, judging.Facts
 	var ref objectstore.Ref
-	err := workflow.ExecuteLocalActivity(localOptions(ctx, "save engines"), (*activities.Records)(nil).SaveEngines, e.in.Evaluation, engines).Get(ctx, &ref)
+	err := waiter(e.wait).one(ctx, func() workflow.Future {
+		return workflow.ExecuteLocalActivity(localOptions(ctx, "save engines"), (*activities.Records)(nil).SaveEngines, e.in.Evaluation, engines)
+	}, &ref)
 	return ref, err
 }
 
@@ -69,14 +71,18 @@ func (e *evaluate) prepareExemplars(ctx workflow.Context, engines *evaluation.En
 	if len(e.in.Exemplars) > 0 {
 		e.stage(ctx, "rendering the exemplars")
 		var speaking objectstore.Ref
-		if err := workflow.ExecuteLocalActivity(localOptions(ctx, "save speaking engines"), (*activities.Records)(nil).SaveSpeaking, e.in.Evaluation, *engines).Get(ctx, &speaking); err != nil {
+		if err := waiter(e.wait).one(ctx, func() workflow.Future {
+			return workflow.ExecuteLocalActivity(localOptions(ctx, "save speaking engines"), (*activities.Records)(nil).SaveSpeaking, e.in.Evaluation, *engines)
+		}, &speaking); err != nil {
 			return err
 		}
 		if err := e.renderExemplars(ctx, speaking, clips, &engines.Rendering); err != nil {
 			return err
 		}
 	}
-	return workflow.ExecuteLocalActivity(localOptions(ctx, "save exemplars"), (*activities.Records)(nil).SaveExemplars, e.in.Manifest, clips).Get(ctx, &engines.Exemplars)
+	return waiter(e.wait).one(ctx, func() workflow.Future {
+		return workflow.ExecuteLocalActivity(localOptions(ctx, "save exemplars"), (*activities.Records)(nil).SaveExemplars, e.in.Manifest, clips)
+	}, &engines.Exemplars)
 }
 
 func (e *evaluate) renderExemplars(ctx workflow.Context, speaking objectstore.Ref, clips []objectstore.Ref, took *evaluation.Usage) error {

@@ -73,14 +73,21 @@ func Evaluate(ctx workflow.Context, in EvaluateInput) (EvaluateResult, error) {
 	if err == nil && len(e.in.Chunks) > 0 {
 		return EvaluateResult{}, workflow.NewContinueAsNewError(ctx, Evaluate, e.in)
 	}
-	// A cancelled evaluation reports what it has.
-	ctx, cancel := workflow.NewDisconnectedContext(ctx)
-	defer cancel()
 	e.in.Paused = nil // nothing is left to stand still
 	e.stage(ctx, "writing the report")
 	result := EvaluateResult{}
-	if reportErr := workflow.ExecuteActivity(mainOptions(ctx, "report"), (*activities.Records)(nil).WriteReport, in.Evaluation).Get(ctx, &result.Report); err == nil {
-		err = reportErr
+	write := func(ctx workflow.Context) workflow.Future {
+		return workflow.ExecuteActivity(mainOptions(ctx, "report"), (*activities.Records)(nil).WriteReport, in.Evaluation)
+	}
+	broken := err != nil
+	if !broken {
+		err = waiter(e.wait).one(ctx, func() workflow.Future { return write(ctx) }, &result.Report)
+	}
+	if broken || temporal.IsCanceledError(err) {
+		// A cancelled evaluation reports what it has.
+		patient, cancel := workflow.NewDisconnectedContext(ctx)
+		defer cancel()
+		_ = write(patient).Get(patient, &result.Report) // what broke it is told
 	}
 	e.stage(ctx, "done")
 	result.Progress = e.progress()
