@@ -53,6 +53,29 @@ func (d *Detection) ask(ctx context.Context, task JudgeTask, key func(evaluation
 	return result, err
 }
 
+// answer is ask for answers that are stored as JSON, which it reads.
+func answer[T any](ctx context.Context, d *Detection, task JudgeTask, key func(evaluation.Question) string, question func(context.Context, call) (T, error)) (T, StoredResult, error) {
+	stored, err := d.ask(ctx, task, key, func(ctx context.Context, c call) (Object, error) {
+		value, err := question(ctx, c)
+		if err != nil {
+			return Object{}, err
+		}
+		return jsonObject(value)
+	})
+	if err != nil {
+		var none T
+		return none, stored, err
+	}
+	value, err := objectstore.GetJSON[T](ctx, d.Library.Archive.Store, stored.Ref)
+	return value, stored, err
+}
+
+// spec is the evaluation's.
+func (d *Detection) spec(ctx context.Context, task JudgeTask) (evaluation.Spec, error) {
+	manifest, err := d.Library.Manifest(ctx, task.Task.Manifest)
+	return manifest.Spec, err
+}
+
 // sameDetector refuses to mix the answers of two detectors in one evaluation:
 // the server may have been given another model meanwhile.
 func sameDetector(ctx context.Context, detector detect.Detector, want detect.Identity) error {

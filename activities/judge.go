@@ -49,11 +49,8 @@ type PassTask struct {
 
 // PassResult is a pass's vote and where its whole answer lies.
 type PassResult struct {
-	Pass vote.Pass       `json:"pass"`
-	Ref  objectstore.Ref `json:"ref"`
-	Made bool            `json:"made"`
-
-	Requests int `json:"requests,omitempty"` // to the detector
+	StoredResult
+	Pass vote.Pass `json:"pass"`
 }
 
 // DetectPass makes one pass, or reads it where it is stored.
@@ -63,45 +60,35 @@ func (d *Detection) DetectPass(ctx context.Context, task PassTask) (PassResult, 
 }
 
 func (d *Detection) pass(ctx context.Context, task PassTask) (PassResult, error) {
-	manifest, err := d.Library.Manifest(ctx, task.Task.Manifest)
+	spec, err := d.spec(ctx, task.JudgeTask)
 	if err != nil {
 		return PassResult{}, err
 	}
-	sampling := manifest.Spec.Rules.Sampling
+	sampling := spec.Rules.Sampling
 	seedOf := func(q evaluation.Question) int64 {
-		return evaluation.PassSeed(manifest.Spec.Detection.Seed, q.Input, task.Index)
+		return evaluation.PassSeed(spec.Detection.Seed, q.Input, task.Index)
 	}
 	key := func(q evaluation.Question) string {
 		return evaluation.PassKey(q, sampling, task.Index, seedOf(q))
 	}
-	stored, err := d.ask(ctx, task.JudgeTask, key, func(ctx context.Context, c call) (Object, error) {
+	pass, stored, err := answer(ctx, d, task.JudgeTask, key, func(ctx context.Context, c call) (evaluation.StoredPass, error) {
 		seed := seedOf(c.question)
 		decision, err := c.detector.Decide(ctx, c.item, detect.Pass{Index: task.Index, Seed: seed, Sampling: sampling})
-		if err != nil {
-			return Object{}, err
-		}
-		return jsonObject(evaluation.StoredPass{
+		return evaluation.StoredPass{
 			Question: c.question,
 			Pass:     vote.Pass{Index: task.Index, Vote: decision.Vote, Method: decision.Method},
 			Seed:     seed,
 			Sampling: sampling,
 			Decision: decision,
-		})
+		}, err
 	})
-	if err != nil {
-		return PassResult{}, err
-	}
-	pass, err := objectstore.GetJSON[evaluation.StoredPass](ctx, d.Library.Archive.Store, stored.Ref)
-	return PassResult{Pass: pass.Pass, Ref: stored.Ref, Made: stored.Made, Requests: stored.Requests}, err
+	return PassResult{StoredResult: stored, Pass: pass.Pass}, err
 }
 
 // ChoiceResult is the probability with which one pass would say YES.
 type ChoiceResult struct {
-	Yes  vote.Nano       `json:"yes"`
-	Ref  objectstore.Ref `json:"ref"`
-	Made bool            `json:"made"`
-
-	Requests int `json:"requests,omitempty"` // to the detector
+	StoredResult
+	Yes vote.Nano `json:"yes"`
 }
 
 // ChooseVotes finds the distribution that the item's passes would be drawn from.
@@ -111,39 +98,30 @@ func (d *Detection) ChooseVotes(ctx context.Context, task JudgeTask) (ChoiceResu
 }
 
 func (d *Detection) choose(ctx context.Context, task JudgeTask) (ChoiceResult, error) {
-	manifest, err := d.Library.Manifest(ctx, task.Task.Manifest)
+	spec, err := d.spec(ctx, task)
 	if err != nil {
 		return ChoiceResult{}, err
 	}
-	sampling := manifest.Spec.Rules.Sampling
+	sampling := spec.Rules.Sampling
 	key := func(q evaluation.Question) string { return evaluation.ChoiceKey(q, sampling) }
-	stored, err := d.ask(ctx, task, key, func(ctx context.Context, c call) (Object, error) {
+	choice, stored, err := answer(ctx, d, task, key, func(ctx context.Context, c call) (evaluation.StoredChoice, error) {
 		chooser, err := chooserOf(c.detector)
 		if err != nil {
-			return Object{}, err
+			return evaluation.StoredChoice{}, err
 		}
 		choice, err := chooser.Choose(ctx, c.item, sampling)
-		if err != nil {
-			return Object{}, err
-		}
-		return jsonObject(evaluation.StoredChoice{Question: c.question, Sampling: sampling, Choice: choice})
+		return evaluation.StoredChoice{Question: c.question, Sampling: sampling, Choice: choice}, err
 	})
-	if err != nil {
-		return ChoiceResult{}, err
-	}
-	choice, err := objectstore.GetJSON[evaluation.StoredChoice](ctx, d.Library.Archive.Store, stored.Ref)
-	return ChoiceResult{Yes: choice.Choice.Yes, Ref: stored.Ref, Made: stored.Made, Requests: stored.Requests}, err
+	return ChoiceResult{StoredResult: stored, Yes: choice.Choice.Yes}, err
 }
 
 // TacticsResult is the options' probabilities, in tactic.Options order. Drawn is
-// the option that every tactic pass draws, under vote.DrawSample.
+// the option that every tactic pass draws, under vote.DrawSample; "" where none
+// has a known probability.
 type TacticsResult struct {
+	StoredResult
 	Masses []vote.Mass     `json:"masses"`
 	Drawn  []tactic.Tactic `json:"drawn,omitempty"`
-	Ref    objectstore.Ref `json:"ref"`
-	Made   bool            `json:"made"`
-
-	Requests int `json:"requests,omitempty"` // to the detector
 }
 
 // ScoreTactics scores every tactic once: scoring doesn't depend on sampling, so
@@ -154,46 +132,40 @@ func (d *Detection) ScoreTactics(ctx context.Context, task JudgeTask) (TacticsRe
 }
 
 func (d *Detection) tactics(ctx context.Context, task JudgeTask) (TacticsResult, error) {
-	manifest, err := d.Library.Manifest(ctx, task.Task.Manifest)
+	spec, err := d.spec(ctx, task)
 	if err != nil {
 		return TacticsResult{}, err
 	}
-	key := func(q evaluation.Question) string {
-		return evaluation.TacticsKey(q, manifest.Spec.Rules.TacticForms)
-	}
-	stored, err := d.ask(ctx, task, key, func(ctx context.Context, c call) (Object, error) {
+	key := func(q evaluation.Question) string { return evaluation.TacticsKey(q, spec.Rules.TacticForms) }
+	tactics, stored, err := answer(ctx, d, task, key, func(ctx context.Context, c call) (evaluation.StoredTactics, error) {
 		scores, err := c.detector.ScoreTactics(ctx, c.item)
-		if err != nil {
-			return Object{}, err
-		}
-		return jsonObject(evaluation.StoredTactics{Question: c.question, Scores: scores})
+		return evaluation.StoredTactics{Question: c.question, Scores: scores}, err
 	})
 	if err != nil {
 		return TacticsResult{}, err
 	}
-	scores, err := objectstore.GetJSON[evaluation.StoredTactics](ctx, d.Library.Archive.Store, stored.Ref)
-	if err != nil {
-		return TacticsResult{}, err
+	result := TacticsResult{StoredResult: stored, Masses: tactics.Scores.Masses}
+	if spec.Rules.TacticDraw == vote.DrawSample {
+		result.Drawn, err = drawTactics(result.Masses, spec, tactics.Question.Input)
 	}
-	result := TacticsResult{Masses: scores.Scores.Masses, Ref: stored.Ref, Made: stored.Made, Requests: stored.Requests}
-	if manifest.Spec.Rules.TacticDraw == vote.DrawSample {
-		result.Drawn = drawTactics(result.Masses, manifest.Spec, scores.Question.Input)
-	}
-	return result, nil
+	return result, err
 }
 
-// drawTactics draws every tactic pass's option with the pass's own seed; "" where
-// no option has a known probability.
-func drawTactics(masses []vote.Mass, spec evaluation.Spec, input string) []tactic.Tactic {
-	options := tactic.Options()
-	drawn := make([]tactic.Tactic, spec.Rules.Passes)
-	for i := range drawn {
-		seed := evaluation.PassSeed(spec.Detection.Seed, input, i)
-		if place, err := vote.Draw(masses, spec.Rules.Sampling, seed); err == nil && place < len(options) {
-			drawn[i] = options[place]
-		}
+// drawTactics draws every tactic pass's option with the pass's own seed.
+func drawTactics(masses []vote.Mass, spec evaluation.Spec, input string) ([]tactic.Tactic, error) {
+	seeds := make([]int64, spec.Rules.Passes)
+	for i := range seeds {
+		seeds[i] = evaluation.PassSeed(spec.Detection.Seed, input, i)
 	}
-	return drawn
+	passes, err := vote.DrawTactics(masses, spec.Rules, seeds)
+	if err != nil {
+		return nil, badInput("draw tactics", err)
+	}
+	drawn := make([]tactic.Tactic, len(passes))
+	for i, p := range passes {
+		drawn[i] = p.Drawn
+	}
+	return drawn, nil
 }
 
 // QuoteTask asks for a YES's evidence; Attempt 1 is the retry.
@@ -206,32 +178,17 @@ type QuoteTask struct {
 // QuoteResult says where the evidence lies, and whether it is empty; the quote
 // itself stays in the store.
 type QuoteResult struct {
-	Ref   objectstore.Ref `json:"ref"`
-	Empty bool            `json:"empty"`
-	Made  bool            `json:"made"`
-
-	Requests int `json:"requests,omitempty"` // to the detector
+	StoredResult
+	Empty bool `json:"empty"`
 }
 
 // QuoteEvidence asks for the words that support a YES.
 func (d *Detection) QuoteEvidence(ctx context.Context, task QuoteTask) (QuoteResult, error) {
-	result, err := d.quote(ctx, task)
-	return result, toTemporal(err)
-}
-
-func (d *Detection) quote(ctx context.Context, task QuoteTask) (QuoteResult, error) {
 	request := detect.QuoteRequest{Attempt: task.Attempt, Tactic: task.Tactic}
 	key := func(q evaluation.Question) string { return evaluation.QuoteKey(q, request) }
-	stored, err := d.ask(ctx, task.JudgeTask, key, func(ctx context.Context, c call) (Object, error) {
+	quote, stored, err := answer(ctx, d, task.JudgeTask, key, func(ctx context.Context, c call) (evaluation.StoredQuote, error) {
 		evidence, err := c.detector.Quote(ctx, c.item, request)
-		if err != nil {
-			return Object{}, err
-		}
-		return jsonObject(evaluation.StoredQuote{Question: c.question, Request: request, Evidence: evidence})
+		return evaluation.StoredQuote{Question: c.question, Request: request, Evidence: evidence}, err
 	})
-	if err != nil {
-		return QuoteResult{}, err
-	}
-	quote, err := objectstore.GetJSON[evaluation.StoredQuote](ctx, d.Library.Archive.Store, stored.Ref)
-	return QuoteResult{Ref: stored.Ref, Empty: quote.Evidence.Quote == "", Made: stored.Made, Requests: stored.Requests}, err
+	return QuoteResult{StoredResult: stored, Empty: quote.Evidence.Quote == ""}, toTemporal(err)
 }

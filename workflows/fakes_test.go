@@ -164,7 +164,7 @@ func (f *fakes) MeasureClip(context.Context, activities.ClipTask) (activities.St
 
 func (f *fakes) PrepareItem(_ context.Context, task activities.JudgeTask) (activities.PreparedResult, error) {
 	made, err := f.step("PrepareItem" + condition(task))
-	return activities.PreparedResult{StoredResult: activities.StoredResult{Ref: ref("prepared" + condition(task)), Made: made, Requests: requests(made)}, Queue: f.own}, err
+	return activities.PreparedResult{StoredResult: storedAt("prepared"+condition(task), made), Queue: f.own}, err
 }
 
 func (f *fakes) DetectPass(_ context.Context, task activities.PassTask) (activities.PassResult, error) {
@@ -175,15 +175,17 @@ func (f *fakes) DetectPass(_ context.Context, task activities.PassTask) (activit
 		votes = others
 	}
 	pass := vote.Pass{Index: task.Index, Vote: votes[task.Index], Method: vote.Constrained}
-	return activities.PassResult{Pass: pass, Ref: ref(fmt.Sprint("pass"+name, task.Index)), Made: made, Requests: requests(made)}, err
+	return activities.PassResult{Pass: pass, StoredResult: storedAt(fmt.Sprint("pass"+name, task.Index), made)}, err
 }
 
-// requests is what an answer takes: none from the store.
-func requests(made bool) int {
+// storedAt is an answer of the detector, which took one request unless it was
+// stored before.
+func storedAt(key string, made bool) activities.StoredResult {
+	result := activities.StoredResult{Ref: ref(key), Made: made}
 	if made {
-		return 1
+		result.Requests = 1
 	}
-	return 0
+	return result
 }
 
 // condition tells the questions of one dialogue apart; "" is the clip with the
@@ -201,7 +203,7 @@ func condition(task activities.JudgeTask) string {
 
 func (f *fakes) ChooseVotes(_ context.Context, task activities.JudgeTask) (activities.ChoiceResult, error) {
 	made, err := f.step("ChooseVotes" + condition(task))
-	return activities.ChoiceResult{Yes: f.choice, Ref: ref("choice" + condition(task)), Made: made, Requests: requests(made)}, err
+	return activities.ChoiceResult{Yes: f.choice, StoredResult: storedAt("choice"+condition(task), made)}, err
 }
 
 func (f *fakes) ScoreTactics(context.Context, activities.JudgeTask) (activities.TacticsResult, error) {
@@ -213,7 +215,7 @@ func (f *fakes) ScoreTactics(context.Context, activities.JudgeTask) (activities.
 			masses[i].P = 500_000_000
 		}
 	}
-	return activities.TacticsResult{Masses: masses, Ref: ref("tactics"), Made: made, Requests: requests(made)}, err
+	return activities.TacticsResult{Masses: masses, StoredResult: storedAt("tactics", made)}, err
 }
 
 func (f *fakes) QuoteEvidence(_ context.Context, task activities.QuoteTask) (activities.QuoteResult, error) {
@@ -221,7 +223,7 @@ func (f *fakes) QuoteEvidence(_ context.Context, task activities.QuoteTask) (act
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.quoted = append(f.quoted, task)
-	return activities.QuoteResult{Ref: ref(fmt.Sprint("quote", task.Attempt)), Empty: f.quotes[task.Attempt] == "", Made: made, Requests: requests(made)}, err
+	return activities.QuoteResult{StoredResult: storedAt(fmt.Sprint("quote", task.Attempt), made), Empty: f.quotes[task.Attempt] == ""}, err
 }
 
 func (f *fakes) SaveRecord(_ context.Context, task activities.RecordTask) (objectstore.Ref, error) {
