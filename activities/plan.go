@@ -70,6 +70,7 @@ func (p *Planner) plan(ctx context.Context, task evaluation.Task) (Plan, error) 
 		DetectQueue: job.Spec.Detection.Queue(),
 		Rules:       job.Spec.Rules,
 		Clip:        task.Item.Clip,
+		Timeline:    task.Item.Timeline,
 
 		Modalities:   job.Spec.Detection.Modalities(),
 		Swap:         job.Spec.Detection.OptionOrder == evaluation.OrderBoth,

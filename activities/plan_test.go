@@ -44,6 +44,7 @@ func TestPlanTrustsTheTimelineOnly(t *testing.T) {
 
 func TestPlanByModality(t *testing.T) {
 	clip := objectstore.Ref{Key: "clips/source-1.mp3", SHA256: "1", Size: 1}
+	timeline := objectstore.Ref{Key: "clips/1.json", SHA256: "2", Size: 2}
 	for _, test := range []struct {
 		name     string
 		modality detect.Modality
@@ -56,10 +57,11 @@ func TestPlanByModality(t *testing.T) {
 			Spoken: []int{0, 1, 3}, NeedsClip: true, NeedsWords: true, Modalities: []detect.Modality{detect.Audio, detect.Text},
 		}},
 		{"a clip that exists", detect.Audio, clip, Plan{Clip: clip, NeedsClip: true, NeedsWords: true}},
+		{"a clip that an earlier evaluation composed", detect.Audio, clip, Plan{Clip: clip, Timeline: timeline, NeedsClip: true, NeedsWords: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, func(s *evaluation.Spec) { s.Detection.Modality = test.modality })
-			f.task.Item.Clip = test.clip
+			f.task.Item.Clip, f.task.Item.Timeline = test.clip, test.want.Timeline
 			if test.want.Modalities == nil {
 				test.want.Modalities = []detect.Modality{test.modality}
 			}

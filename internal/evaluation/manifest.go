@@ -59,6 +59,9 @@ type Item struct {
 	Alias string          `json:"alias,omitempty"`
 	Line  Slice           `json:"line"`
 	Clip  objectstore.Ref `json:"clip,omitzero"`
+	// Timeline is that clip's, where it is known: of clips that an earlier evaluation
+	// composed.
+	Timeline objectstore.Ref `json:"timeline,omitzero"`
 	// Estimate is the most that the dialogue is expected to take when nothing of it
 	// is stored; zero where no budget is set.
 	Estimate Cost `json:"estimate,omitzero"`
