@@ -90,6 +90,7 @@ var rules = map[string]rule{
 
 	// Help for tests: no product code imports it.
 	"architecture":         {},
+	"chaos":                {outside: "net"},
 	"devstacktest":         {outside: "net/http os syscall testing"},
 	"e2e":                  {},
 	"simulator/chat":       {product: forSimulator, outside: "net/http"},
