@@ -46,6 +46,7 @@ type settings struct {
 	pool        string
 	account     account
 	concurrency concurrency
+	deployment  deployment
 }
 
 // account is the provider's, whose calls at once all workers share.
@@ -77,6 +78,7 @@ func parse(args []string, help io.Writer) (settings, error) {
 	flags.IntVar(&s.concurrency.speech, "speech-calls", 2*runtime.NumCPU(), "role speech: calls at once")
 	flags.IntVar(&s.concurrency.audio, "audio-jobs", runtime.NumCPU(), "role audio: compositions and recognitions at once")
 	flags.IntVar(&s.concurrency.detect, "detect-calls", 4*runtime.NumCPU(), "role detect: calls at once")
+	s.deployment.flags(flags)
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -109,6 +111,9 @@ func (s *settings) validate() error {
 	}
 	if err := evaluation.CheckLeaseExpiry(s.account.lease); err != nil {
 		errs = append(errs, fmt.Errorf("--speech-lease: %w", err))
+	}
+	if err := s.deployment.validate(); err != nil {
+		errs = append(errs, err)
 	}
 	for name, n := range map[string]int{"--speech-calls": s.concurrency.speech, "--audio-jobs": s.concurrency.audio, "--detect-calls": s.concurrency.detect} {
 		if n < 1 {
@@ -177,6 +182,7 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	workers, queues, err := parts.workers(temporal, worker.Options{
 		WorkerStopTimeout: cfg.Drain,
 		Interceptors:      []interceptor.WorkerInterceptor{&activities.Attempts{}},
+		DeploymentOptions: s.deployment.options(),
 	})
 	if err != nil {
 		return err
@@ -188,6 +194,9 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		}
 	}
 	fmt.Fprintf(out, "worker ready: queues %s\n", strings.Join(queues, ", "))
+	if advice := s.deployment.advice(ctx, temporal); advice != "" {
+		fmt.Fprintln(errOut, "worker: "+advice)
+	}
 	var failed error
 	select {
 	case <-ctx.Done():

@@ -28,6 +28,7 @@ type wiring struct {
 // part is what one queue needs of this process.
 type part struct {
 	queue     string
+	own       bool // of this process alone
 	workflows bool
 	register  func(worker.Worker)
 	slots     worker.SlotSupplier // of its activities; nil is the SDK's own
@@ -58,9 +59,7 @@ func (w wiring) workers(c client.Client, options worker.Options) ([]worker.Worke
 }
 
 func (p part) worker(c client.Client, options worker.Options) (worker.Worker, error) {
-	// A machine lent for speech or a GPU takes no workflow tasks.
-	options.DisableWorkflowWorker = !p.workflows
-	options.MaxConcurrentActivityTaskPollers = p.pollers
+	options = p.options(options)
 	if p.slots != nil {
 		tuner, err := activityTuner(p.slots)
 		if err != nil {
@@ -74,6 +73,19 @@ func (p part) worker(c client.Client, options worker.Options) (worker.Worker, er
 		return &leasedWorker{Worker: added, lessee: p.lease}, nil
 	}
 	return added, nil
+}
+
+// options adapts those of the process to the queue.
+func (p part) options(of worker.Options) worker.Options {
+	// A machine lent for speech or a GPU takes no workflow tasks.
+	of.DisableWorkflowWorker = !p.workflows
+	of.MaxConcurrentActivityTaskPollers = p.pollers
+	if p.own {
+		// What follows the process is of its version anyway, and Temporal keeps a list
+		// of at most a hundred queues for each version, of ended processes too.
+		of.DeploymentOptions = worker.DeploymentOptions{}
+	}
+	return of
 }
 
 // activityTuner gives slots to activities, and one each to the kinds of tasks that
@@ -151,7 +163,7 @@ func (w wiring) detect() ([]part, error) {
 	parts := []part{{queue: shared, register: registers(detection), slots: slots}}
 	if w.settings.concurrency.detect > 1 {
 		detection.Affinity = shared + "@" + w.name
-		parts = append(parts, part{queue: detection.Affinity, register: registers(detection), slots: slots, pollers: 1})
+		parts = append(parts, part{queue: detection.Affinity, own: true, register: registers(detection), slots: slots, pollers: 1})
 	}
 	return parts, nil
 }
