@@ -76,7 +76,10 @@ const z95 = 1.959963984540054
 
 // Wilson returns hits of n as a rate with its interval, undefined when n is 0.
 // It takes 0 <= hits <= n.
-func Wilson(hits, n int) Rate {
+func Wilson(hits, n int) Rate { return wilson(hits, n, z95) }
+
+// wilson takes the normal quantile z of the interval.
+func wilson(hits, n int, z float64) Rate {
 	r := Rate{Hits: hits, N: n}
 	if n == 0 {
 		const reason = "no items"
@@ -84,9 +87,9 @@ func Wilson(hits, n int) Rate {
 		return r
 	}
 	p, size := float64(hits)/float64(n), float64(n)
-	shrink := 1 + z95*z95/size
-	centre := (p + z95*z95/(2*size)) / shrink
-	half := z95 * math.Sqrt(p*(1-p)/size+z95*z95/(4*size*size)) / shrink
+	shrink := 1 + z*z/size
+	centre := (p + z*z/(2*size)) / shrink
+	half := z * math.Sqrt(p*(1-p)/size+z*z/(4*size*size)) / shrink
 	r.Value, r.Low, r.High = defined(p), defined(centre-half), defined(centre+half)
 	// At the ends the formula gives exactly 0 or 1, but for rounding.
 	if hits == 0 {

@@ -85,19 +85,27 @@ func differenceInterval(g Gap, both, neither int) (low, high Figure) {
 	if g.N == 0 {
 		return g.Difference, g.Difference
 	}
-	first, second, n := g.First, g.Second, float64(g.N)
-	product := float64(both)*float64(neither) - float64(g.OnlyFirst)*float64(g.OnlySecond)
+	below, above := newcombe(g.First, g.Second, agreement.Paired{Both: both, OnlyFirst: g.OnlyFirst, OnlySecond: g.OnlySecond, Neither: neither})
+	return defined(g.Difference.Value - below), defined(g.Difference.Value + above)
+}
+
+// newcombe returns how far the interval reaches below and above the difference of
+// two shares of the same pairs, of which there are some. The quantile is that of the
+// shares' intervals.
+func newcombe(first, second Rate, pairs agreement.Paired) (below, above float64) {
+	n := float64(pairs.N())
+	product := float64(pairs.Both)*float64(pairs.Neither) - float64(pairs.OnlyFirst)*float64(pairs.OnlySecond)
 	if product > 0 {
 		product = max(0, product-n/2)
 	}
 	correlation := 0.0
-	if margins := float64(first.Hits) * float64(g.N-first.Hits) * float64(second.Hits) * float64(g.N-second.Hits); margins > 0 {
+	if margins := float64(first.Hits) * float64(first.N-first.Hits) * float64(second.Hits) * float64(second.N-second.Hits); margins > 0 {
 		correlation = product / math.Sqrt(margins)
 	}
 	together := func(a, b float64) float64 { return math.Sqrt(max(0, a*a-2*correlation*a*b+b*b)) }
-	below := together(first.Value.Value-first.Low.Value, second.High.Value-second.Value.Value)
-	above := together(first.High.Value-first.Value.Value, second.Value.Value-second.Low.Value)
-	return defined(g.Difference.Value - below), defined(g.Difference.Value + above)
+	below = together(first.Value.Value-first.Low.Value, second.High.Value-second.Value.Value)
+	above = together(first.High.Value-first.Value.Value, second.Value.Value-second.Low.Value)
+	return below, above
 }
 
 // rightness bounds whether a verdict is right: 0 is wrong, 1 is right.

@@ -1,0 +1,152 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/speechmanip/speechmanip/internal/agreement"
+	"github.com/speechmanip/speechmanip/internal/dialogue"
+	"github.com/speechmanip/speechmanip/internal/vote"
+)
+
+// Metric is a share of right verdicts that may not fall.
+type Metric string
+
+// The metrics.
+const (
+	MetricRecall           Metric = "recall"
+	MetricSpecificity      Metric = "specificity"
+	MetricBalancedAccuracy Metric = "balanced_accuracy"
+	MetricAccuracy         Metric = "accuracy"
+)
+
+// ParseMetric reads a metric's name.
+func ParseMetric(s string) (Metric, error) {
+	switch m := Metric(s); m {
+	case MetricRecall, MetricSpecificity, MetricBalancedAccuracy, MetricAccuracy:
+		return m, nil
+	}
+	return "", fmt.Errorf("metric %q: use %s, %s, %s or %s", s, MetricRecall, MetricSpecificity, MetricBalancedAccuracy, MetricAccuracy)
+}
+
+// Loss is how much of a metric was lost from one condition to another on the same
+// dialogues. What has no verdict is not right: who stops deciding loses too.
+type Loss struct {
+	Metric  Metric `json:"metric"`
+	N       int    `json:"n"`    // pairs of the truths that the metric is about
+	Open    int    `json:"open"` // of those, without a YES or NO under either condition
+	Before  Figure `json:"before"`
+	After   Figure `json:"after"`
+	Lost    Figure `json:"lost"`     // before minus after
+	AtLeast Figure `json:"at_least"` // with 95% confidence, one-sided
+	// Allowed is what may be lost; Shown says that more than that was.
+	Allowed float64 `json:"allowed"`
+	Shown   bool    `json:"shown"`
+	// Smallest is the least loss that would have been shown with these pairs, had
+	// nothing been gained; undefined where not even losing all would.
+	Smallest Figure `json:"smallest_shown"`
+}
+
+// z90 is the normal quantile of a two-sided 90% interval: each of its ends is a
+// one-sided 95% bound.
+const z90 = 1.6448536269514722
+
+// MeasureLoss compares pairs, whose first condition was before the second.
+// allowed is from 0 to 1.
+func MeasureLoss(pairs []Pair, m Metric, allowed float64) Loss {
+	out := Loss{Metric: m, Allowed: allowed}
+	var strata []agreement.Paired
+	switch m {
+	case MetricRecall:
+		strata = []agreement.Paired{out.count(pairs, dialogue.Yes)}
+	case MetricSpecificity:
+		strata = []agreement.Paired{out.count(pairs, dialogue.No)}
+	case MetricBalancedAccuracy:
+		strata = []agreement.Paired{out.count(pairs, dialogue.Yes), out.count(pairs, dialogue.No)}
+	default:
+		strata = []agreement.Paired{out.count(asYes(pairs), dialogue.Yes)}
+	}
+	var before, after, size float64
+	for _, s := range strata {
+		if s.N() == 0 {
+			none := undefined("no pair of one truth")
+			out.Before, out.After, out.Lost, out.AtLeast, out.Smallest = none, none, none, none, none
+			return out
+		}
+		before += float64(s.Both+s.OnlyFirst) / float64(s.N())
+		after += float64(s.Both+s.OnlySecond) / float64(s.N())
+		size++
+	}
+	lost, least := leastLoss(strata)
+	out.Before, out.After, out.Lost, out.AtLeast = defined(before/size), defined(after/size), defined(lost), defined(least)
+	out.Shown = least > allowed
+	out.Smallest = smallestLoss(strata, allowed)
+	return out
+}
+
+// count counts the pairs of one truth, right or not.
+func (l *Loss) count(pairs []Pair, truth dialogue.Truth) agreement.Paired {
+	right := vote.Verdict(truth)
+	var out agreement.Paired
+	for _, p := range pairs {
+		if p.Truth != truth {
+			continue
+		}
+		l.N++
+		if p.First == vote.Unresolved || p.Second == vote.Unresolved {
+			l.Open++
+		}
+		out.Add(p.First == right, p.Second == right)
+	}
+	return out
+}
+
+// leastLoss returns the mean loss of strata that have pairs, and its lower bound.
+func leastLoss(strata []agreement.Paired) (lost, least float64) {
+	squares := 0.0
+	for _, s := range strata {
+		n := s.N()
+		below, _ := newcombe(wilson(s.Both+s.OnlyFirst, n, z90), wilson(s.Both+s.OnlySecond, n, z90), s)
+		lost += float64(s.OnlyFirst-s.OnlySecond) / float64(n)
+		squares += below * below
+	}
+	k := float64(len(strata))
+	return lost / k, lost/k - math.Sqrt(squares)/k
+}
+
+// smallestLoss searches the losses of what was right before. With two strata it
+// takes every loss of the first, and the least of the second that goes with it.
+func smallestLoss(strata []agreement.Paired, allowed float64) Figure {
+	first := strata[0]
+	last := strata[len(strata)-1]
+	outer := 0
+	if len(strata) > 1 {
+		outer = first.Both + first.OnlyFirst
+	}
+	best := undefined("not even the loss of all would have been shown")
+	for k := range outer + 1 {
+		lose := func(j int) []agreement.Paired {
+			if len(strata) == 1 {
+				return []agreement.Paired{afterLosing(last, j)}
+			}
+			return []agreement.Paired{afterLosing(first, k), afterLosing(last, j)}
+		}
+		right := last.Both + last.OnlyFirst
+		j := sort.Search(right+1, func(j int) bool { _, least := leastLoss(lose(j)); return least > allowed })
+		if j > right {
+			continue
+		}
+		if lost, _ := leastLoss(lose(j)); !best.Defined || lost < best.Value {
+			best = defined(lost)
+		}
+	}
+	return best
+}
+
+// afterLosing is what the pairs would be had k of those that were right before
+// become wrong, and nothing else changed.
+func afterLosing(p agreement.Paired, k int) agreement.Paired {
+	right := p.Both + p.OnlyFirst
+	return agreement.Paired{Both: right - k, OnlyFirst: k, Neither: p.N() - right}
+}
