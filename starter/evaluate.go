@@ -188,7 +188,8 @@ func putClip(ctx context.Context, store objectstore.Store, path string) (objects
 		return objectstore.Ref{}, err
 	}
 	extension := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
-	return store.Put(ctx, evaluation.SourceClipKey(hash, extension), file, objectstore.PutOptions{ContentType: "audio/" + extension, IfAbsent: true})
+	// Written anew though it may be there: see archive.Collector.
+	return store.Put(ctx, evaluation.SourceClipKey(hash, extension), file, objectstore.PutOptions{ContentType: "audio/" + extension})
 }
 
 func fileHash(path string) (string, error) {

@@ -80,7 +80,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.setupCommand(), a.doctorCommand(), a.estimateCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
 		a.reportCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.terminateCommand(),
-		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(), a.promptsCommand(), a.sensitivityCommand(), a.codecServerCommand(),
+		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(), a.promptsCommand(), a.sensitivityCommand(), a.codecServerCommand(), a.gcCommand(),
 	)
 	return root
 }

@@ -132,8 +132,10 @@ func (a Archive) List(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
+// put writes what lies under its own hash, though it may be there: so it is new to the
+// Collector before a manifest refers to it, and whole where it was damaged.
 func (a Archive) put(ctx context.Context, key string, data []byte, contentType string) (objectstore.Ref, error) {
-	return objectstore.PutBytes(ctx, a.Store, key, data, objectstore.PutOptions{ContentType: contentType, IfAbsent: true})
+	return objectstore.PutBytes(ctx, a.Store, key, data, objectstore.PutOptions{ContentType: contentType})
 }
 
 func hash(data []byte) string {
