@@ -18,7 +18,7 @@ func (a *app) reportCommand() *cobra.Command {
 		Args:  exactArgs("ID"),
 		RunE:  func(cmd *cobra.Command, args []string) error { return a.report(cmd.Context(), args[0], format, out) },
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "text, json or csv (one row a dialogue)")
+	cmd.Flags().StringVar(&format, "format", "text", "text, json, html (one page that needs no network) or csv (one row a dialogue)")
 	cmd.Flags().StringVar(&out, "out", "", "also write all files of the report below this folder")
 	return cmd
 }
@@ -27,10 +27,11 @@ func (a *app) report(ctx context.Context, id, format, out string) error {
 	writer, ok := map[string]report.Writer{
 		"text": report.WriteText,
 		"json": report.WriteJSON,
+		"html": report.WriteHTML,
 		"csv":  report.WriteDialoguesCSV,
 	}[format]
 	if !ok {
-		return usagef("--format %q: use text, json or csv", format)
+		return usagef("--format %q: use text, json, html or csv", format)
 	}
 	if err := evaluation.CheckID(id); err != nil {
 		return usageError{err}

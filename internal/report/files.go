@@ -20,6 +20,7 @@ func Files() []File {
 	return []File{
 		{"report.json", "application/json", WriteJSON},
 		{"report.txt", "text/plain; charset=utf-8", WriteText},
+		{"report.html", "text/html; charset=utf-8", WriteHTML},
 		{"figures.csv", "text/csv; charset=utf-8", WriteFiguresCSV},
 		{"dialogues.csv", "text/csv; charset=utf-8", WriteDialoguesCSV},
 		{"passes.csv", "text/csv; charset=utf-8", WritePassesCSV},

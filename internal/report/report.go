@@ -1,5 +1,5 @@
 // Package report builds the report of an evaluation from what is stored of it,
-// and writes it as text, JSON and CSV.
+// and writes it as text, JSON, CSV and a page.
 package report
 
 import (

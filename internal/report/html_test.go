@@ -1,0 +1,175 @@
+package report_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/speechmanip/speechmanip/internal/detect"
+	"github.com/speechmanip/speechmanip/internal/dialogue"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/report"
+	"github.com/speechmanip/speechmanip/internal/tactic"
+	"github.com/speechmanip/speechmanip/internal/vote"
+)
+
+// markup is text that becomes markup, an attribute or a script wherever it is not
+// escaped.
+const markup = `"'><script>window.hacked=1</script><img src=x onerror="window.hacked=1">{{.}}javascript:window.hacked=1//` + hostile
+
+// attacked has hostile markup wherever text comes from outside.
+func attacked() report.Input {
+	in := everything()
+	in.Manifest.Spec.Note, in.Manifest.Spec.Dataset.Name = markup, markup
+	in.Manifest.Spec.Detection.ModelName = markup
+	in.Engines.Detector = detect.Identity{Detector: markup, Model: markup, Method: markup}
+	in.Facts = []detect.Fact{{Name: markup, Value: markup}}
+	in.Manifest.Exemplars = []evaluation.Excluded{{ID: markup + "0", Reason: markup}}
+	r := found(judged(markup, dialogue.No, "YYYYY"), tactic.Anger, markup)
+	r.Casting[0].Voice = markup
+	r.Quality.Turns[0].Voice = markup
+	r.Quality.WER = 0.9
+	bad := failed(markup+"2", dialogue.Yes)
+	bad.Failure = &evaluation.Failure{Stage: markup, Code: markup, Message: markup}
+	in.Records = append(in.Records, r, bad)
+	in.Manifest.Items += 2
+	return in
+}
+
+func attackedMedia() report.Media {
+	return report.Media{
+		markup:    {Turns: []report.MediaTurn{{Speaker: markup, Text: markup}}, Audio: "javascript:window.hacked=1"},
+		"a-found": {Turns: []report.MediaTurn{{Speaker: "Person1", Text: "Go on, You will regret it!", Start: 1, End: 2}, {Speaker: "Person2", Text: "No."}}, Audio: "clips/a.wav"},
+	}
+}
+
+func TestHTMLEscapes(t *testing.T) {
+	page := write(t, report.HTMLWriter(attackedMedia()), build(t, attacked()))
+	if n := strings.Count(page, "<script"); n != 1 {
+		t.Errorf("%d scripts, want the page's own", n)
+	}
+	for _, bad := range []string{"<img", `src="javascript`, "\x1b", "\u202e", "\u009b"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page holds %q", bad)
+		}
+	}
+	if !strings.Contains(page, "&lt;script&gt;window.hacked") {
+		t.Error("the hostile text is not shown at all")
+	}
+}
+
+// The policy names the very style and script that are in the page.
+func TestHTMLPolicy(t *testing.T) {
+	page := write(t, report.WriteHTML, build(t, everything()))
+	policy := html.UnescapeString(regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)[1])
+	for _, element := range []string{"style", "script"} {
+		inside := regexp.MustCompile(`(?s)<` + element + `>(.*?)</` + element + `>`).FindStringSubmatch(page)[1]
+		sum := sha256.Sum256([]byte(inside))
+		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+			t.Errorf("policy %q lacks %s", policy, want)
+		}
+	}
+	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "media-src") {
+		t.Errorf("policy %q allows what the page doesn't have", policy)
+	}
+	if outside := regexp.MustCompile(`(?:src|href)="[^#"]`).FindString(page); outside != "" {
+		t.Errorf("the page refers to something outside: %s", outside)
+	}
+}
+
+func TestHTMLSays(t *testing.T) {
+	page := html.UnescapeString(write(t, report.HTMLWriter(attackedMedia()), build(t, everything())))
+	for _, want := range []string{
+		"<b>n = 9</b>: 7 decided, 1 unresolved, 1 failed.",
+		"always YES", "majority",
+		"Not finished: 2 dialogues",
+		"Contaminated: the detector was trained or tuned on 2",
+		"confounded with dialogue",
+		"Reliability of the constrained p(A) at T = 1",
+		"word error rate 0.75 is above 0.50",
+		"YES 0.600, YES 0.600, NO 0.300",
+		`data-s="wrong low"`,
+		"Go on, <mark>You will regret it</mark>!",
+		`data-from="1" data-to="2" class="evidence"`,
+		`<audio controls preload="none" src="clips/a.wav">`,
+		"spec.rules.sampling.top_p",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(strings.ToLower(page), "confidence interval") {
+		t.Error("the page calls something confidence")
+	}
+}
+
+// many is an evaluation as large as the whole data set.
+func many(n int) report.Input {
+	in := everything()
+	in.Manifest.Items, in.Records, in.Seen = n, nil, detect.Seen{}
+	rng := rand.New(rand.NewPCG(3, 4))
+	options := tactic.Options()
+	for i := range n {
+		id, truth, pattern := fmt.Sprintf("854%05d", i), dialogue.Yes, make([]byte, 5)
+		if rng.IntN(10) < 3 {
+			truth = dialogue.No
+		}
+		p := rng.Float64()
+		yes := 0
+		for j := range pattern {
+			if pattern[j] = 'N'; rng.Float64() < p {
+				pattern[j] = 'Y'
+				yes++
+			}
+		}
+		r := judged(id, truth, string(pattern))
+		for j := range r.Passes {
+			r.Passes[j].PYes.P = vote.Nano(p * float64(vote.One))
+		}
+		if yes >= 3 {
+			r = found(r, options[rng.IntN(len(options))], "and that is what you always say when it suits you")
+		}
+		r.ClipSeconds = 10 + 60*rng.Float64()
+		if i%97 == 0 {
+			r = misheard(r)
+		}
+		if i%211 == 0 {
+			r = failed(id, truth)
+		}
+		in.Records = append(in.Records, r)
+	}
+	return in
+}
+
+// TestHTMLSize keeps the page of the whole data set small enough to be mailed.
+func TestHTMLSize(t *testing.T) {
+	page := write(t, report.WriteHTML, build(t, many(2915)))
+	if len(page) > 5_000_000 {
+		t.Errorf("the page of 2,915 dialogues has %d bytes, want at most 5 MB", len(page))
+	}
+	t.Logf("%d bytes", len(page))
+}
+
+// TestWritePages writes the pages that the browser's tests open, where asked to.
+func TestWritePages(t *testing.T) {
+	dir := os.Getenv("REPORT_PAGES")
+	if dir == "" {
+		t.Skip("set REPORT_PAGES to a folder to write pages for make test-browser")
+	}
+	for name, text := range map[string]string{
+		"small.html":    write(t, report.HTMLWriter(attackedMedia()), build(t, everything())),
+		"attacked.html": write(t, report.HTMLWriter(attackedMedia()), build(t, attacked())),
+		"large.html":    write(t, report.WriteHTML, build(t, many(2915))),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
