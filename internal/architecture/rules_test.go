@@ -48,6 +48,7 @@ var rules = map[string]rule{
 	"sample":     {},
 	"evaluation": {product: domain + " " + ports + " prompt", outside: "github.com/BurntSushi/toml"}, // of the ports it takes types only
 	"report":     {product: domain + " " + ports + " evaluation"},
+	"compare":    {product: "dialogue evaluation report score tactic vote"},
 	"fault":      {},
 	"secret":     {},
 	"prompt":     {product: "dialogue tactic vote"},
@@ -79,7 +80,7 @@ var rules = map[string]rule{
 	"config":     {product: "codec objectstore/s3 secret", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap},
 	"starter": {
-		product: domain + " " + ports + " agreement annotation archive codec config detect/baseline evaluation fault objectstore/s3 prompt report sample secret telemetry workflows",
+		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation fault objectstore/s3 prompt report sample secret telemetry workflows",
 		outside: temporal + " " + zap + " crypto/rand net net/http os syscall github.com/spf13",
 	},
 	"worker": {
@@ -101,4 +102,4 @@ var rules = map[string]rule{
 
 // timeless packages read no clock, on top of their rows: they may name times,
 // never ask for one.
-var timeless = strings.Fields(domain + " agreement annotation prosody sample evaluation report fault prompt detect recognize speech")
+var timeless = strings.Fields(domain + " agreement annotation compare prosody sample evaluation report fault prompt detect recognize speech")
