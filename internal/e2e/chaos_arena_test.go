@@ -29,19 +29,21 @@ type providers struct {
 	proxies map[string]*chaos.Proxy
 }
 
-func newProviders(t *testing.T) *providers {
+// newProviders returns ones that take their time: a turn the given, a detector's
+// call half of it.
+func newProviders(t *testing.T, latency time.Duration) *providers {
 	t.Helper()
 	p := &providers{proxies: map[string]*chaos.Proxy{}}
 	pool, err := voice.BuiltIn("paper")
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := elevenlabs.Options{APIKey: elevenKey, Latency: 200 * time.Millisecond}
+	options := elevenlabs.Options{APIKey: elevenKey, Latency: latency}
 	for _, v := range pool.Voices {
 		options.Voices = append(options.Voices, v.Params["id"])
 	}
 	p.eleven = elevenlabs.New(options)
-	p.chat = chat.New(chat.Options{Dialect: chat.VLLM, Model: "chaos", Slots: 16, Latency: 100 * time.Millisecond})
+	p.chat = chat.New(chat.Options{Dialect: chat.VLLM, Model: "chaos", Slots: 16, Latency: latency / 2})
 	speech, detector := httptest.NewServer(p.eleven), httptest.NewServer(p.chat)
 	t.Cleanup(speech.Close)
 	t.Cleanup(detector.Close)
@@ -103,7 +105,7 @@ func (a *arena) startWorker(i int) {
 	a.t.Helper()
 	own := *a.rig
 	own.env = a.env
-	a.workers[i] = own.worker(a.t, "--roles", chaosRoles[i], "--synthesizer", "elevenlabs", "--accelerator", "gpu-test", "--pool", "chaos")
+	a.workers[i] = own.worker(a.t, "--roles", chaosRoles[i], "--synthesizer", "elevenlabs", "--speech-ceiling", "16", "--accelerator", "gpu-test", "--pool", "chaos")
 	a.logs = append(a.logs, a.workers[i].log)
 }
 

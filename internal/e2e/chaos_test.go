@@ -36,7 +36,7 @@ func TestChaos(t *testing.T) {
 	if os.Getenv(chaosEnv) != "" {
 		dialogues, faults = 200, longSchedule(random)
 	}
-	paid := newProviders(t)
+	paid := newProviders(t, 200*time.Millisecond)
 	var undisturbed outcome
 	ok := t.Run("undisturbed", func(t *testing.T) {
 		a := newArena(t, random, paid)
