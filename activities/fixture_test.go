@@ -93,6 +93,7 @@ func newFixture(t *testing.T, change func(*evaluation.Spec)) *fixture {
 	ctx := t.Context()
 	core, logs := observer.New(zap.InfoLevel)
 	f := &fixture{store: mem.New(), log: logs, tones: &tones{}, ears: &ears{}, detector: &detector{p: 900_000_000, quote: "you never listen"}}
+	f.store.Now = func() time.Time { return noon }
 	f.puts = &unreliable{Store: f.store}
 	objects := Remaking{Store: f.puts, Log: zap.New(core), Now: func() time.Time { return noon }}
 	library := &Library{Archive: archive.Archive{Store: objects}}

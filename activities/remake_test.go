@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/speechmanip/speechmanip/internal/archive"
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/fault"
@@ -199,6 +201,41 @@ func TestLostIsMadeAgain(t *testing.T) {
 			t.Errorf("%d turns, %d recognitions, %d answers; want each twice", len(f.tones.asked), f.ears.calls, f.detector.calls)
 		}
 	})
+}
+
+// Nothing that the stages store is garbage while its evaluation is there, with a record
+// or without; once that is gone, all of it is.
+func TestStoredIsNoGarbage(t *testing.T) {
+	const week = 7 * 24 * time.Hour
+	f := newQuick(t)
+	f.dialogue(t)
+	collector := archive.Collector{Archive: archive.Archive{Store: f.store}, Now: func() time.Time { return noon.Add(2 * week) }, OlderThan: week}
+	garbage := func() (keys []string) {
+		t.Helper()
+		found, err := collector.Find(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range found.Objects {
+			if !strings.HasPrefix(entry.Key, objectstore.ClaimPrefix) {
+				keys = append(keys, entry.Key)
+			}
+		}
+		return keys
+	}
+	if found := garbage(); len(found) != 0 {
+		t.Errorf("with a record: %q", found)
+	}
+	f.deleteRecord(t)
+	if found := garbage(); len(found) != 0 {
+		t.Errorf("without a record: %q", found)
+	}
+	if err := f.store.Delete(t.Context(), evaluation.ManifestKey("e")); err != nil {
+		t.Fatal(err)
+	}
+	if found, want := len(garbage()), len(f.contentKeys(t))+2; found != want { // the dataset and the chunk
+		t.Errorf("without an evaluation %d objects, want %d", found, want)
+	}
 }
 
 // A put that fails, before or after it took effect, changes nothing in what comes to
