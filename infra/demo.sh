@@ -80,7 +80,8 @@ export "${environment[@]}"
 # Whoever works with another Temporal has its profile and key here; not for this one.
 unset TEMPORAL_API_KEY TEMPORAL_PROFILE
 export TEMPORAL_CONFIG_FILE=/dev/null
-export SPEECHMANIP_DRAIN="${SPEECHMANIP_DRAIN:-10s}"
+# Free engines may be cut off; a chat server's answer may be paid.
+[[ -n ${SPEECHMANIP_CHAT_URL:-} ]] || export SPEECHMANIP_DRAIN="${SPEECHMANIP_DRAIN:-10s}"
 
 bin/starter setup
 setsid bin/worker --roles all </dev/null >"$data/worker.log" 2>&1 &

@@ -137,6 +137,10 @@ func run(ctx context.Context, args []string, lookup func(string) (string, bool),
 		fmt.Fprintf(errOut, "worker: %v\n", err)
 		return 2
 	}
+	if err := checkDrain(s, cfg); err != nil {
+		fmt.Fprintf(errOut, "worker: %v\n", err)
+		return 2
+	}
 	if err := serve(ctx, s, cfg, out, errOut); err != nil {
 		fmt.Fprintf(errOut, "worker: %v\n", err)
 		return 1

@@ -32,6 +32,9 @@ import (
 
 func synthesizerNames() []string { return []string{elevenlabs.Name, flite.Name, rhvoice.Name} }
 
+// isPaid reports whether a synthesizer's calls cost money.
+func isPaid(synthesizer string) bool { return synthesizer == elevenlabs.Name }
+
 func synthesizer(name string, account config.ElevenLabs) (speech.Synthesizer, error) {
 	switch name {
 	case elevenlabs.Name:

@@ -39,8 +39,12 @@ const (
 	EnvLogFormat  = "SPEECHMANIP_LOG_FORMAT"     // console (default) or json
 	EnvLogLevel   = "SPEECHMANIP_LOG_LEVEL"      // debug, info (default), warn, error
 	EnvCodecToken = "SPEECHMANIP_CODEC_TOKEN"    // starter codec-server: who may decode
-	EnvDrain      = "SPEECHMANIP_DRAIN"          // how long a stopping worker lets calls finish; default 90s
+	EnvDrain      = "SPEECHMANIP_DRAIN"          // how long a stopping worker lets calls finish; default DefaultDrain
 )
+
+// DefaultDrain exceeds the longest call that somebody may have paid for, with time to
+// store its result.
+const DefaultDrain = 150 * time.Second
 
 // The dev stack's defaults, so that a newcomer configures nothing.
 const (
@@ -89,7 +93,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 	env := reader{lookup: lookup}
 	cfg := Config{
 		UI:      env.text(EnvUI, devUI),
-		Drain:   env.duration(EnvDrain, 90*time.Second),
+		Drain:   env.duration(EnvDrain, DefaultDrain),
 		LogJSON: env.choice(EnvLogFormat, "console", "json") == "json",
 	}
 	cfg.Payloads = Payloads{Keys: env.keys(), Token: secret.Text(env.text(EnvCodecToken, ""))}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap/zapcore"
@@ -48,7 +47,7 @@ func TestDefaultsAreTheDevStack(t *testing.T) {
 	if cfg.Temporal.HostPort != "localhost:7233" || cfg.Temporal.Namespace != "default" {
 		t.Errorf("Temporal at %q, namespace %q", cfg.Temporal.HostPort, cfg.Temporal.Namespace)
 	}
-	if cfg.UI != "http://127.0.0.1:8233" || cfg.LogJSON || cfg.LogLevel != zapcore.InfoLevel || cfg.Drain != 90*time.Second {
+	if cfg.UI != "http://127.0.0.1:8233" || cfg.LogJSON || cfg.LogLevel != zapcore.InfoLevel || cfg.Drain != DefaultDrain {
 		t.Errorf("UI %q, JSON %v, level %s, drain %s", cfg.UI, cfg.LogJSON, cfg.LogLevel, cfg.Drain)
 	}
 }
