@@ -81,6 +81,7 @@ func (a *app) root() *cobra.Command {
 		a.setupCommand(), a.doctorCommand(), a.estimateCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
 		a.reportCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.terminateCommand(),
 		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(), a.promptsCommand(), a.sensitivityCommand(), a.codecServerCommand(), a.gcCommand(),
+		a.deploymentCommand(), a.queuesCommand(),
 	)
 	return root
 }
