@@ -41,9 +41,10 @@ type Spec struct {
 
 // Dataset says where the dialogues come from.
 type Dataset struct {
-	Name  string          `json:"name"`  // a label for people and for the search attribute
-	Lines objectstore.Ref `json:"lines"` // the dialogues as JSON lines (dialogue.Marshal)
-	Clips bool            `json:"clips"` // clips exist already: nothing is synthesised
+	Name  string          `json:"name"`           // a label for people and for the search attribute
+	Lines objectstore.Ref `json:"lines"`          // the dialogues as JSON lines (dialogue.Marshal)
+	Clips bool            `json:"clips"`          // clips exist already: nothing is synthesised
+	From  string          `json:"from,omitempty"` // the evaluation whose clips they are
 }
 
 // Speech says how turns are spoken.

@@ -65,7 +65,7 @@ func (t *text) leftOut(r Report) {
 	for i, c := range r.LeftOut {
 		reasons[i] = fmt.Sprintf("%d %s", c.Count, printable(c.Reason))
 	}
-	t.prose("Left out of all figures, as a prompt may show them: %d (%s)", n, strings.Join(reasons, ", "))
+	t.prose("Left out of all figures: %d (%s)", n, strings.Join(reasons, ", "))
 	t.entries(n, func(i int) string { return printable(r.Exemplars[i].ID) + ": " + printable(r.Exemplars[i].Reason) })
 }
 
