@@ -80,6 +80,9 @@ func Start(t *testing.T) *Stack {
 	return s
 }
 
+// S3Root is the folder of the stack's objects, files under their bucket and key.
+func (s *Stack) S3Root() string { return filepath.Join(s.data, "s3") }
+
 // Kill ends the stack as kill -9 does and returns when it is gone.
 func (s *Stack) Kill(t *testing.T) {
 	t.Helper()
