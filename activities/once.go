@@ -62,14 +62,18 @@ func (o Once) Do(ctx context.Context, key string, lifetime time.Duration, make f
 	}
 	ref, err := objectstore.PutBytes(ctx, o.Store, key, object.Body, objectstore.PutOptions{ContentType: object.ContentType, IfAbsent: true})
 	if errors.Is(err, objectstore.ErrExists) {
-		// A claim that ran out: whoever took it over has stored theirs.
+		// A claim that ran out: whoever took it over has stored theirs. Or a lost reply:
+		// the store client tried again, and met its own.
+		o.Log.Info("stored before", zap.String("key", key))
 		ref, err = o.Store.Stat(ctx, key)
 		return ref, false, err
 	}
-	if err == nil {
-		o.Log.Info("stored", zap.String("key", key))
+	if err != nil {
+		o.Log.Warn("not stored", zap.String("key", key), zap.Error(err)) // it may be: the reply was lost, then
+		return objectstore.Ref{}, true, err
 	}
-	return ref, true, err
+	o.Log.Info("stored", zap.String("key", key))
+	return ref, true, nil
 }
 
 // release lets go of a claim even when the activity was cancelled meanwhile. A

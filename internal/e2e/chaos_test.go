@@ -120,8 +120,8 @@ func (a *arena) account(began time.Time, faults int, undisturbed bill, paid *pro
 		}
 	}
 	spoken, answered := paid.since(undisturbed)
-	a.t.Logf("%.0f s, %d faults, %d workers: %d calls for %d results; duplicates after storage %d; calls in flight at a kill %d, failed by a fault %d; replies billed and destroyed: %d of %d turns, %d of %d answers",
-		time.Since(began).Seconds(), faults, len(a.logs), all.calls, len(all.stored), len(all.duplicates), a.killed, all.failed,
+	a.t.Logf("%.0f s, %d faults, %d workers: %d calls for %d results; duplicates after storage %d; calls in flight at a kill %d, failed by a fault %d, results not stored %d; replies billed and destroyed: %d of %d turns, %d of %d answers",
+		time.Since(began).Seconds(), faults, len(a.logs), all.calls, len(all.stored), len(all.duplicates), a.killed, all.failed, all.unstored,
 		spoken.again, spoken.calls, answered.again, answered.calls)
 	if len(all.duplicates) != 0 {
 		a.t.Errorf("called again after they were stored: %v", all.duplicates)

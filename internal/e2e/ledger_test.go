@@ -15,7 +15,8 @@ import (
 type ledger struct {
 	calls      int
 	failed     int             // calls that ended without a result
-	inFlight   map[string]bool // begun and neither stored nor failed
+	unstored   int             // results that the store didn't take, or took without a word
+	inFlight   map[string]bool // begun, and no end was seen
 	stored     map[string]bool
 	duplicates []string // keys that were called again after they were stored
 }
@@ -48,11 +49,14 @@ func readLedger(t *testing.T, logs ...string) ledger {
 				l.duplicates = append(l.duplicates, e.Key)
 			}
 			l.inFlight[e.Key] = true
-		case "stored":
+		case "stored", "stored before":
 			l.stored[e.Key] = true
 			delete(l.inFlight, e.Key)
 		case "call failed":
 			l.failed++
+			delete(l.inFlight, e.Key)
+		case "not stored":
+			l.unstored++
 			delete(l.inFlight, e.Key)
 		}
 	}
