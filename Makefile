@@ -7,13 +7,14 @@ export GOFLAGS := -trimpath $(filter-out -trimpath,$(shell go env GOFLAGS 2>/dev
 
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 WORKFLOWCHECK := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
+AXE           := 4.14.1
 BIN           := $(CURDIR)/bin
 STACK         := infra/devstack
 STACK_SOURCES := $(filter-out %_test.go,$(wildcard $(STACK)/*.go)) $(STACK)/go.mod $(STACK)/go.sum
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra lint bench clean clean-data
+.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-browser lint bench clean clean-data
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -64,6 +65,7 @@ lint: ## gofmt, vet, staticcheck, workflowcheck
 	@files="$$(gofmt -l .)"; test -z "$$files" || { echo "lint: run gofmt -w on these:" $$files >&2; exit 1; }
 	go vet -tags integration ./...
 	go -C $(STACK) vet ./...
+	go -C infra/browsertest vet ./...
 	go run $(STATICCHECK) -tags integration ./...
 	cd $(STACK) && go run $(STATICCHECK) ./...
 	go run $(WORKFLOWCHECK) ./workflows/...
@@ -73,6 +75,14 @@ test-chaos: setup-test build ## 200 dialogues while workers and servers are kill
 
 test-infra: setup build ## compose, Kubernetes and Terraform files, as far as they can be checked without a cluster
 	@infra/test-infra.sh
+
+# axe-core, which judges how the page can be used, is fetched and not kept: its
+# licence is not ours. SCREENSHOTS=folder has the pages' pictures written there.
+test-browser: ## the report's page in a real Chromium (needs chromium and npm)
+	@pages="$$(mktemp -d)"; trap 'rm -rf "$$pages"' EXIT; set -e; \
+	cd infra/browsertest; npm install --no-save --no-audit --no-fund --silent axe-core@$(AXE); cd ../..; \
+	REPORT_PAGES="$$pages" go test -count=1 -run '^TestWritePages$$' ./internal/report; \
+	REPORT_PAGES="$$pages" go -C infra/browsertest test -count=1 -v ./...
 
 bench: ## composition against ffmpeg, recognition and classification of a clip
 	go test -run '^$$' -bench Compose ./internal/audio

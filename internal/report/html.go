@@ -18,6 +18,7 @@ var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"figure":   word,
 	"bounds":   bounds,
 	"between":  between,
+	"within":   within,
 	"signed":   signed,
 	"spread":   differences,
 	"outside":  outside,

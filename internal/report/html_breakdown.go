@@ -29,7 +29,7 @@ const confounded = "A dialogue is spoken by one casting, so that voice is confou
 
 func breakDown(dialogues []Dialogue) []breakdown {
 	return []breakdown{
-		{"by-voice", "By voice", confounded, group(dialogues, func(d Dialogue) []string { return voicesOf(d) })},
+		{"by-voice", "By voice", confounded, group(dialogues, voicesOf)},
 		{"by-pair", "By voices together", confounded, group(dialogues, func(d Dialogue) []string {
 			if len(d.Casting) == 0 {
 				return nil
@@ -37,14 +37,17 @@ func breakDown(dialogues []Dialogue) []breakdown {
 			return []string{strings.Join(voicesOf(d), " + ")}
 		})},
 		{"by-length", "By length of the clip", "Parts of equal count.", group(dialogues, lengths(dialogues))},
-		{"by-tactic", "By annotated tactic", "A dialogue counts under each of its tactics.", group(dialogues, func(d Dialogue) []string {
-			var out []string
-			for _, t := range d.Record.Tactics {
-				out = append(out, string(t))
-			}
-			return out
-		})},
+		{"by-tactic", "By annotated tactic", "A dialogue counts under each of its tactics.", group(dialogues, annotated)},
 	}
+}
+
+// annotated returns the tactics that a dialogue is annotated with.
+func annotated(d Dialogue) []string {
+	var out []string
+	for _, t := range d.Record.Tactics {
+		out = append(out, outside(string(t)))
+	}
+	return out
 }
 
 // voicesOf returns a dialogue's voices, each once, by name.

@@ -7,12 +7,12 @@ import (
 	"github.com/speechmanip/speechmanip/internal/score"
 )
 
-// The pictures are drawn in a field this wide; the page scales them. Labels stand
-// left of plotLeft, figures right of a bar or of plotRight.
+// The pictures are drawn in a field 540 wide, which the page scales (charts.tmpl
+// has the same numbers). Labels stand left of plotLeft, figures right of a bar or
+// of plotRight.
 const (
-	plotWidth = 680
-	plotLeft  = 210
-	plotRight = 560
+	plotLeft  = 190
+	plotRight = 450
 	lineStep  = 26
 )
 

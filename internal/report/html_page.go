@@ -85,6 +85,14 @@ func outside(s string) string {
 	return s
 }
 
+// within is an interval in a table's cell.
+func within(low, high score.Figure) string {
+	if !low.Defined {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f to %.3f", low.Value, high.Value)
+}
+
 // resultView is a score.Result with its pictures.
 type resultView struct {
 	ID, Title string

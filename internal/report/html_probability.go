@@ -39,8 +39,8 @@ const (
 	histogramBins = 20
 	histogramLine = 110 // where the bars stand, and hang
 	histogramTall = 95
-	histogramStep = 30
-	histogramLeft = 50
+	histogramStep = 23
+	histogramLeft = 45
 )
 
 func newHistogram(dialogues []Dialogue) histogram {

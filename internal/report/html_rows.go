@@ -29,7 +29,7 @@ type row struct {
 
 func newRow(d Dialogue, media DialogueMedia) row {
 	out := row{
-		ID: outside(d.ID), Truth: "-", Tactics: joinTactics(d.Record.Tactics), Verdict: string(d.Verdict.Verdict), PLabel: "-",
+		ID: outside(d.ID), Truth: "-", Tactics: strings.Join(annotated(d), ", "), Verdict: string(d.Verdict.Verdict), PLabel: "-",
 		Voices: strings.Join(voicesOf(d), ", "), Turns: showTurns(media.Turns, d.Evidence), Audio: media.Audio,
 	}
 	if d.Truth != dialogue.Unknown {
@@ -75,7 +75,7 @@ func (out *row) judge(j evaluation.Judgement) {
 		}
 		out.TacticSays = fmt.Sprintf("%d of %d passes", t.Votes, len(t.Passes))
 		if t.Second != "" {
-			out.TacticSays += fmt.Sprintf(", then %s (%.3f behind)", t.Second, share(t.Gain))
+			out.TacticSays += fmt.Sprintf("; %s is %.3f ahead of %s", t.Argmax, share(t.Gain), t.Second)
 		}
 	}
 	if e := j.Evidence; e != nil && e.Text != "" {
@@ -89,7 +89,7 @@ func (out *row) judge(j evaluation.Judgement) {
 	}
 }
 
-// passesLine writes every pass's vote with its p(YES), and how it was had where
+// passesLine writes every pass's vote by its first letter, with its p(YES), and how it was had where
 // not by a constrained answer.
 func passesLine(o order) string {
 	if a := o.analytic; a != nil {
@@ -97,9 +97,9 @@ func passesLine(o order) string {
 	}
 	var parts []string
 	for _, p := range o.passes {
-		part := string(p.Vote)
+		part := string(p.Vote[:min(1, len(p.Vote))])
 		if p.PYes.Observed {
-			part += fmt.Sprintf(" %.3f", share(p.PYes.P))
+			part += fmt.Sprintf("\u00a0%.3f", share(p.PYes.P)) // never apart
 		}
 		if p.Method == vote.Parsed || p.Method == vote.Fallback {
 			part += " " + string(p.Method)

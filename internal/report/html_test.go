@@ -88,13 +88,13 @@ func TestHTMLSays(t *testing.T) {
 	page := html.UnescapeString(write(t, report.HTMLWriter(attackedMedia()), build(t, everything())))
 	for _, want := range []string{
 		"<b>n = 9</b>: 7 decided, 1 unresolved, 1 failed.",
-		"always YES", "majority",
+		"0.061 to 0.792", "always YES", "majority",
 		"Not finished: 2 dialogues",
 		"Contaminated: the detector was trained or tuned on 2",
 		"confounded with dialogue",
 		"Reliability of the constrained p(A) at T = 1",
 		"word error rate 0.75 is above 0.50",
-		"YES 0.600, YES 0.600, NO 0.300",
+		"Y\u00a00.600, Y\u00a00.600, Y\u00a00.600 fallback, N\u00a00.300",
 		`data-s="wrong low"`,
 		"Go on, <mark>You will regret it</mark>!",
 		`data-from="1" data-to="2" class="evidence"`,
