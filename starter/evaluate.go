@@ -21,6 +21,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
@@ -73,6 +74,19 @@ func (a *app) evaluate(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
+	return a.launch(ctx, cfg, c, store, r.follow(), p, manifest, ref)
+}
+
+// following is what the operator sees of an evaluation that was just stored.
+type following struct {
+	detach, json bool
+	out          string // folder for the report's files
+}
+
+func (r *request) follow() following { return following{r.detach, r.json, r.out} }
+
+// launch starts a stored evaluation and, unless detached, follows it to its end.
+func (a *app) launch(ctx context.Context, cfg config.Config, c client.Client, store archive.Archive, how following, p plan, manifest evaluation.Manifest, ref objectstore.Ref) error {
 	run, err := start(ctx, c, manifest, ref)
 	if err != nil {
 		return err
@@ -84,31 +98,31 @@ func (a *app) evaluate(ctx context.Context, r *request) error {
 		Items:      manifest.Items,
 		Web:        webLink(cfg, run.GetID(), run.GetRunID()),
 	}
-	a.announce(r, p, s)
+	a.announce(how, p, s)
 	for _, q := range unserved(ctx, c, queuesOf(manifest.Spec)) {
 		fmt.Fprintln(a.err, q)
 	}
-	if r.detach {
-		if r.json {
+	if how.detach {
+		if how.json {
 			return json.NewEncoder(a.out).Encode(s)
 		}
 		fmt.Fprintf(a.out, "started; come back with: starter watch %s\n", s.Evaluation)
 		return nil
 	}
-	return a.follow(ctx, cfg, c, store, s.Evaluation, followOptions{json: r.json, out: r.out})
+	return a.follow(ctx, cfg, c, store, s.Evaluation, followOptions{json: how.json, out: how.out})
 }
 
-func (a *app) announce(r *request, p plan, s started) {
+func (a *app) announce(how following, p plan, s started) {
 	for _, note := range p.notes {
 		fmt.Fprintln(a.err, "note:", note)
 	}
 	out := a.out
-	if r.json {
+	if how.json {
 		out = a.err
 	}
 	fmt.Fprintf(out, "evaluation %s: %d dialogues of %s by %s\n", s.Evaluation, s.Items, p.spec.Dataset.Name, p.spec.Detection.Detector)
 	if len(p.excluded) > 0 {
-		fmt.Fprintf(out, "%d exemplars left out\n", len(p.excluded))
+		fmt.Fprintf(out, "%d dialogues left out: the report names them\n", len(p.excluded))
 	}
 	fmt.Fprintf(out, "watch it: %s\n", s.Web)
 }
@@ -131,10 +145,7 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 	}
 	items := make([]evaluation.Item, len(p.dialogues))
 	for i, d := range p.dialogues {
-		items[i] = evaluation.Item{ID: d.ID, Alias: p.alias(i), Line: places[i]}
-		if !p.spec.Budget.IsZero() {
-			items[i].Estimate = evaluation.Estimate(p.spec, d)
-		}
+		items[i] = evaluation.Item{ID: d.ID, Line: places[i]}
 		if p.spec.Dataset.Clips {
 			if items[i].Clip, err = putClip(ctx, to.Store, p.clips[d.ID]); err != nil {
 				return evaluation.Manifest{}, objectstore.Ref{}, err
@@ -144,6 +155,18 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 	shown, err := putShown(ctx, to.Store, p.shown, places[len(p.dialogues):])
 	if err != nil {
 		return evaluation.Manifest{}, objectstore.Ref{}, err
+	}
+	return a.create(ctx, c, to, p, items, shown)
+}
+
+// create stores the chunks and the manifest of an evaluation whose dialogues and
+// clips are stored.
+func (a *app) create(ctx context.Context, c client.Client, to archive.Archive, p plan, items []evaluation.Item, shown []evaluation.Exemplar) (evaluation.Manifest, objectstore.Ref, error) {
+	for i := range items {
+		items[i].Alias = p.alias(i)
+		if !p.spec.Budget.IsZero() {
+			items[i].Estimate = evaluation.Estimate(p.spec, p.dialogues[i])
+		}
 	}
 	for i := range shown {
 		shown[i].Item.Alias = p.alias(i)

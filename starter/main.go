@@ -19,6 +19,8 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // it was tried and did not work, or the input is not usable
 	exitUsage  = 2 // the command line is wrong
+
+	exitRegression = 3 // of compare: more was lost than is allowed
 )
 
 func main() {
@@ -54,6 +56,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
+	var regression regressionError
+	if errors.As(err, &regression) {
+		return exitRegression
+	}
 	return exitFailed
 }
 
@@ -79,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	})
 	root.AddCommand(
 		a.setupCommand(), a.doctorCommand(), a.estimateCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
-		a.reportCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.terminateCommand(),
+		a.reportCommand(), a.compareCommand(), a.reevaluateCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.terminateCommand(),
 		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(), a.promptsCommand(), a.sensitivityCommand(), a.codecServerCommand(), a.gcCommand(),
 		a.deploymentCommand(), a.queuesCommand(),
 	)

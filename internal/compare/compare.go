@@ -106,19 +106,22 @@ func Build(reports []report.Report) (Comparison, error) {
 	out := Comparison{
 		Schema: Schema, Paired: len(paired), LeftOut: leftOut, paired: paired,
 		Differences: []Difference{}, Tests: []Test{},
-		Settings: differing(reports), Flips: flips(paired),
+		Flips: flips(paired),
 	}
 	for _, p := range paired {
 		if p.truth() == dialogue.Unknown {
 			out.Unlabelled++
 		}
 	}
+	sameClips := true
 	for i, r := range reports {
 		out.Evaluations = append(out.Evaluations, side(i, r, paired))
+		sameClips = sameClips && out.Evaluations[i].SameClips == len(paired)
 		if i > 0 {
 			out.add(r.Evaluation, pairs(paired, i, 0))
 		}
 	}
+	out.Settings = differing(reports, sameClips)
 	var p []score.Figure
 	for _, t := range out.Tests {
 		p = append(p, t.P)

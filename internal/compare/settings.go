@@ -18,13 +18,20 @@ type Setting struct {
 
 // aside are settings that can't change a verdict, or only point to what can.
 var aside = []string{
-	"spec.id", "spec.note", "spec.dataset.lines", "spec.limits", "spec.prices", "spec.budget", "spec.search_attributes", "spec.private",
+	"spec.id", "spec.note", "spec.dataset.lines", "spec.dataset.clips", "spec.dataset.from", "spec.quality", "spec.limits", "spec.prices", "spec.budget", "spec.search_attributes", "spec.private",
 	"spec.detection.accelerator", "spec.detection.pool",
 	"engines.exemplars", "engines.rendering", "engines.facts", "engines.seen", "engines.shares_prefix", "engines.needs_words",
 }
 
+// spoken made the clips: where they are the same, it doesn't matter.
+var spoken = []string{"spec.speech", "spec.compose", "engines.speech"}
+
 // differing reads the settings as they are stored, so that none is forgotten.
-func differing(reports []report.Report) []Setting {
+func differing(reports []report.Report, sameClips bool) []Setting {
+	without := aside
+	if sameClips {
+		without = append(slices.Clip(aside), spoken...)
+	}
 	all := make([]map[string]string, len(reports))
 	names := map[string]bool{}
 	for i, r := range reports {
@@ -42,15 +49,15 @@ func differing(reports []report.Report) []Setting {
 		for _, values := range all {
 			s.Values = append(s.Values, values[name])
 		}
-		if !beside(name) && slices.ContainsFunc(s.Values, func(v string) bool { return v != s.Values[0] }) {
+		if !within(name, without) && slices.ContainsFunc(s.Values, func(v string) bool { return v != s.Values[0] }) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func beside(name string) bool {
-	return slices.ContainsFunc(aside, func(a string) bool { return name == a || strings.HasPrefix(name, a+".") })
+func within(name string, paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool { return name == path || strings.HasPrefix(name, path+".") })
 }
 
 // flatten returns the leaves of a value's JSON by their path; a list is a leaf.
