@@ -11,19 +11,23 @@ import (
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	var format, out string
+	var format, out, bundle string
 	cmd := &cobra.Command{
 		Use:   "report ID",
 		Short: "Print an evaluation's report from what is stored now",
 		Args:  exactArgs("ID"),
-		RunE:  func(cmd *cobra.Command, args []string) error { return a.report(cmd.Context(), args[0], format, out) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.report(cmd.Context(), args[0], format, out, bundle)
+		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text, json, html (one page that needs no network) or csv (one row a dialogue)")
 	cmd.Flags().StringVar(&out, "out", "", "also write all files of the report below this folder")
+	cmd.Flags().StringVar(&bundle, "bundle", "", "write all files of the report below this folder with the clips, so that the page plays them beside their text")
+	cmd.MarkFlagsMutuallyExclusive("out", "bundle")
 	return cmd
 }
 
-func (a *app) report(ctx context.Context, id, format, out string) error {
+func (a *app) report(ctx context.Context, id, format, out, bundle string) error {
 	writer, ok := map[string]report.Writer{
 		"text": report.WriteText,
 		"json": report.WriteJSON,
@@ -47,12 +51,19 @@ func (a *app) report(ctx context.Context, id, format, out string) error {
 	if err := writer(a.out, built); err != nil {
 		return err
 	}
-	if out == "" {
-		return nil
+	folder, gone := "", 0
+	switch {
+	case bundle != "":
+		folder, gone, err = writeBundle(ctx, store, bundle, built)
+	case out != "":
+		folder, err = writeFiles(out, id, built)
 	}
-	folder, err := writeFiles(out, id, built)
-	if err == nil {
-		fmt.Fprintf(a.err, "report: %s\n", folder)
+	if err != nil || folder == "" {
+		return err
 	}
-	return err
+	fmt.Fprintf(a.err, "report: %s\n", folder)
+	if gone > 0 {
+		fmt.Fprintf(a.err, "clips that the store doesn't have any more: %d\n", gone)
+	}
+	return nil
 }
