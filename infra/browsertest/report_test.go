@@ -74,6 +74,39 @@ func TestSort(t *testing.T) {
 	b.quiet()
 }
 
+// A clip is played, and the turn that is heard is marked.
+func TestPlayer(t *testing.T) {
+	b := open(t, "small.html")
+	eval[chromedp.Void](b, `document.querySelector(".turns summary").scrollIntoView(); document.querySelector(".turns summary").focus()`)
+	b.do(chromedp.KeyEvent("\r"))
+	if !eval[bool](b, `document.querySelector(".turns").open`) {
+		t.Error("the dialogue doesn't unfold by the keyboard")
+	}
+	b.do(chromedp.Click(".turns summary"))
+	if eval[bool](b, `document.querySelector(".turns").open`) {
+		t.Error("the dialogue doesn't fold by a click")
+	}
+	b.do(chromedp.Click(".turns summary"))
+	speaking := `Array.from(document.querySelectorAll("li.speaking")).map(e => e.textContent)`
+	if before := eval[[]string](b, speaking); len(before) != 0 {
+		t.Errorf("%q are marked before anything is played", before)
+	}
+	heard := eval[[]string](b, `new Promise((done, failed) => {
+		const audio = document.querySelector("audio");
+		audio.onerror = () => failed(audio.error.message);
+		audio.ontimeupdate = () => { if (audio.currentTime > 1.2) { audio.ontimeupdate = null; setTimeout(() => done(`+speaking+`)); } };
+		audio.muted = true;
+		audio.play().catch(failed);
+	})`)
+	if len(heard) != 1 || heard[0] != "Person1 Go on, You will regret it!" {
+		t.Errorf("at 1.2 s %q are marked", heard)
+	}
+	if after := eval[[]string](b, `(async () => { const a = document.querySelector("audio"); a.pause(); await new Promise(r => setTimeout(r, 50)); return `+speaking+`; })()`); len(after) != 0 {
+		t.Errorf("%q are marked after the pause", after)
+	}
+	b.quiet("clips/a.wav")
+}
+
 // Whatever ids, replies and settings hold, it stays text.
 func TestHostile(t *testing.T) {
 	b := open(t, "attacked.html")
@@ -151,6 +184,7 @@ func TestScreenshots(t *testing.T) {
 		b := open(t, picture.page)
 		look(b, picture.scheme, picture.media)
 		b.do(chromedp.EmulateViewport(picture.width, 900))
+		eval[chromedp.Void](b, `document.querySelectorAll(".turns").forEach(d => d.open = true)`)
 		save(t, filepath.Join(dir, picture.name+".png"), get(b, chromedp.FullScreenshot(100)))
 		if wide := eval[int64](b, `document.documentElement.scrollWidth`); wide > picture.width && picture.media == "" {
 			t.Errorf("%s: the page is %d wide, the window %d", picture.name, wide, picture.width)

@@ -1,10 +1,14 @@
 package report_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"html"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -172,4 +176,19 @@ func TestWritePages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Mkdir(filepath.Join(dir, "clips"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "clips", "a.wav"), silence(3), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// silence returns a WAV file of 8,000 samples a second, 8 bits each.
+func silence(seconds int) []byte {
+	n := uint32(8000 * seconds)
+	b := append([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, 36+n)...)
+	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data"...)
+	b = binary.LittleEndian.AppendUint32(b, n)
+	return append(b, bytes.Repeat([]byte{128}, int(n))...)
 }
