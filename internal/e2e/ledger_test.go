@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -61,4 +62,34 @@ func readLedger(t *testing.T, logs ...string) ledger {
 		}
 	}
 	return l
+}
+
+// What lives side by side is read in time: the second worker's call of a is before
+// the first one's result, its call of b after it.
+func TestLedger(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	l := readLedger(t, write("1", `{"ts":"2026-01-01T00:00:00.001Z","msg":"call","key":"a"}
+{"ts":"2026-01-01T00:00:00.003Z","msg":"stored","key":"a"}
+{"ts":"2026-01-01T00:00:00.004Z","msg":"call","key":"b"}
+{"ts":"2026-01-01T00:00:00.005Z","msg":"stored","key":"b"}
+{"ts":"2026-01-01T00:00:00.006Z","msg":"call","key":"killed"}
+{"ts":"2026-01-01T00:00:00.007Z","msg":"ca`), write("2", `worker ready: queues audio
+{"ts":"2026-01-01T00:00:00.002Z","msg":"call","key":"a"}
+{"ts":"2026-01-01T00:00:00.004Z","msg":"call failed","key":"a"}
+{"ts":"2026-01-01T00:00:00.006Z","msg":"call","key":"b"}
+{"ts":"2026-01-01T00:00:00.007Z","msg":"stored before","key":"b"}
+{"ts":"2026-01-01T00:00:00.007Z","msg":"call","key":"refused"}
+{"ts":"2026-01-01T00:00:00.008Z","msg":"not stored","key":"refused"}
+`))
+	if l.calls != 6 || len(l.stored) != 2 || l.failed != 1 || l.unstored != 1 ||
+		!slices.Equal(l.duplicates, []string{"b"}) || len(l.inFlight) != 1 || !l.inFlight["killed"] {
+		t.Errorf("%+v", l)
+	}
 }
