@@ -136,6 +136,7 @@ func (a Archive) markDialogues(ctx context.Context, manifest evaluation.Manifest
 	}
 	dialogues := a.dialogues(ctx, manifest.Spec.Dataset.Lines)
 	for _, item := range items {
+		m.keys[item.Clip.Key], m.keys[item.Timeline.Key] = true, true
 		d, err := dialogues(item)
 		if err != nil {
 			return err

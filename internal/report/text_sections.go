@@ -177,9 +177,12 @@ func (t *text) tacticMethods(title string, tactics Tactics) {
 func (t *text) settings(s Settings, server []detect.Fact) {
 	spec, e := s.Spec, s.Engines
 	t.line("Settings (all of them are in the JSON form):")
-	if spec.Dataset.Clips {
+	switch {
+	case spec.Dataset.From != "":
+		t.line("  clips: those of evaluation %s", printable(spec.Dataset.From))
+	case spec.Dataset.Clips:
 		t.line("  clips: given, not synthesised")
-	} else {
+	default:
 		t.prose("  speech: %s %s, pool %s, casting seed %d", printable(e.Speech.Name), printable(e.Speech.Version), printable(spec.Speech.Pool.Name), spec.Speech.CastingSeed)
 		t.prose("  clip: %d Hz, gap %g s, %g LUFS by %s, true peak <= %g dBTP", spec.Compose.Rate, spec.Compose.GapSeconds, spec.Compose.TargetLUFS, spec.Compose.Level, spec.Compose.TruePeakCeiling)
 	}
