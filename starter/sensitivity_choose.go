@@ -66,7 +66,7 @@ func (r sensitivityRequest) choose(ctx context.Context, store archive.Archive) (
 	if n := len(m.records) * len(m.Variations); n > evaluation.MaxSensitivity {
 		return m, usagef("%d dialogues in %d variations are %d questions, at most %d fit: use a smaller --items or --exemplar-orders", len(m.records), len(m.Variations), n, evaluation.MaxSensitivity)
 	}
-	m.Items, err = itemsOf(ctx, store.Store, manifest, m.records)
+	m.Items, err = itemsOf(ctx, store, manifest, m.records)
 	return m, err
 }
 
@@ -113,16 +113,14 @@ func (r sensitivityRequest) variations(ctx context.Context, store objectstore.St
 }
 
 // itemsOf finds the records' items in the chunks.
-func itemsOf(ctx context.Context, store objectstore.Store, manifest evaluation.Manifest, records []evaluation.Record) ([]evaluation.SensitivityItem, error) {
-	byID := map[string]evaluation.Item{}
-	for _, ref := range manifest.Chunks {
-		chunk, err := objectstore.GetJSON[evaluation.Chunk](ctx, store, ref)
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range chunk.Items {
-			byID[item.ID] = item
-		}
+func itemsOf(ctx context.Context, store archive.Archive, manifest evaluation.Manifest, records []evaluation.Record) ([]evaluation.SensitivityItem, error) {
+	all, err := store.Items(ctx, manifest)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]evaluation.Item, len(all))
+	for _, item := range all {
+		byID[item.ID] = item
 	}
 	var items []evaluation.SensitivityItem
 	for _, record := range records {
