@@ -128,11 +128,19 @@ func (d Difference) figures() []named {
 }
 
 func (t *text) tests(c Comparison) {
-	rows := []string{"exact McNemar\tp\tp of all " + fmt.Sprint(len(c.Tests)) + " tests (Holm)"}
+	rows := []string{"exact McNemar\tp, Holm over all here\tp alone"}
 	for _, test := range c.Tests {
-		rows = append(rows, fmt.Sprintf("%s, truth %s\t%s\t%s", test.Evaluation, test.Truth, p(test.P), p(test.Holm)))
+		rows = append(rows, fmt.Sprintf("%s, truth %s\t%s\t%s", test.Evaluation, test.Truth, adjusted(test), p(test.P)))
 	}
 	t.table(rows...)
+}
+
+// adjusted says why a test can't be made only once.
+func adjusted(test Test) string {
+	if !test.Holm.Defined {
+		return "-"
+	}
+	return p(test.Holm)
 }
 
 func (t *text) settings(c Comparison) {
