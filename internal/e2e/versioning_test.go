@@ -21,11 +21,11 @@ import (
 // to it.
 func ranOn(t *testing.T, c client.Client, id string) (build string, behaviour enumspb.VersioningBehavior) {
 	t.Helper()
-	described, err := c.DescribeWorkflowExecution(t.Context(), id, "")
+	described, err := c.DescribeWorkflow(t.Context(), id, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := described.GetWorkflowExecutionInfo().GetVersioningInfo()
+	info := described.RawResponse.GetWorkflowExecutionInfo().GetVersioningInfo()
 	return info.GetDeploymentVersion().GetBuildId(), info.GetBehavior()
 }
 
