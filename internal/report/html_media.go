@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -62,7 +63,7 @@ func markQuote(text, quote string) (before, marked, after string) {
 	haystack, needle := lower(text), lower(quote)
 	runes := []rune(text) // as many: Map changes runes one by one
 	for i := 0; i+len(needle) <= len(haystack) && len(needle) > 0; i++ {
-		if string(haystack[i:i+len(needle)]) == string(needle) {
+		if slices.Equal(haystack[i:i+len(needle)], needle) {
 			return string(runes[:i]), string(runes[i : i+len(needle)]), string(runes[i+len(needle):])
 		}
 	}

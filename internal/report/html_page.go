@@ -53,7 +53,7 @@ func newPage(r Report, media Media) (page, error) {
 		Headline:   newResultView("headline", "", r.Result),
 		Tactics:    tacticBars("tactics-all", "Tactics of all unseen dialogues called YES", r.Answers.Tactics.All),
 		Histogram:  newHistogram(unseen),
-		Curve:      newReliability(unseen),
+		Curve:      newReliability(unseen, r.Settings.Spec.Detection.OptionOrder),
 		Breakdowns: breakDown(unseen),
 		Causes:     causes(r.Failures),
 		Settings:   settings,

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/speechmanip/speechmanip/internal/dialogue"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/score"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
@@ -72,11 +73,12 @@ func newHistogram(dialogues []Dialogue) histogram {
 	return out
 }
 
-// reliability compares the constrained p(A) at T=1, as the detector's server gave
+// reliability compares the constrained p(A) at T=1, or p(B) where B stands for YES, as the detector's server gave
 // it, with how often the truth is YES. It is no calibrated confidence.
 type reliability struct {
-	N      int // dialogues all of whose passes were constrained and observed
-	Others int // the other scored ones
+	Letter string // that stands for YES in the usual order
+	N      int    // dialogues all of whose passes were constrained and observed
+	Others int    // the other scored ones
 	Brier  score.Mean
 	Bins   []reliabilityBin
 }
@@ -100,7 +102,7 @@ type forecast struct {
 	yes bool
 }
 
-func newReliability(dialogues []Dialogue) reliability {
+func newReliability(dialogues []Dialogue, optionOrder string) reliability {
 	var all []forecast
 	for _, d := range dialogues {
 		if p, ok := constrained(ordersOf(d.Judgement)[0]); ok {
@@ -116,7 +118,11 @@ func newReliability(dialogues []Dialogue) reliability {
 		}
 		squares = append(squares, off*off)
 	}
-	out := reliability{N: len(all), Others: len(dialogues) - len(all), Brier: score.MeanOf(squares)}
+	letter := "A"
+	if optionOrder == evaluation.OrderSwapped {
+		letter = "B"
+	}
+	out := reliability{Letter: letter, N: len(all), Others: len(dialogues) - len(all), Brier: score.MeanOf(squares)}
 	for _, part := range equalParts(all, min(mostBins, max(1, len(all)/leastBin))) {
 		out.Bins = append(out.Bins, newReliabilityBin(part))
 	}
