@@ -141,14 +141,14 @@ func TestAccessible(t *testing.T) {
 	if err != nil {
 		t.Skip("no axe-core: use make test-browser")
 	}
-	for _, scheme := range []string{"light", "dark"} {
-		b := open(t, "small.html")
-		look(b, scheme, "")
+	for _, test := range []struct{ page, scheme string }{{"small.html", "light"}, {"small.html", "dark"}, {"both.html", "light"}} {
+		b := open(t, test.page)
+		look(b, test.scheme, "")
 		eval[chromedp.Void](b, `document.querySelectorAll("details").forEach(d => d.open = true)`)
 		eval[chromedp.Void](b, string(axe))
 		faults := eval[[]string](b, `axe.run().then(r => r.violations.map(v => v.impact + " " + v.id + ": " + v.nodes.map(n => n.target.join(" ") + " " + n.failureSummary).slice(0, 3).join(" | ")))`)
 		for _, f := range faults {
-			t.Errorf("%s: %s", scheme, f)
+			t.Errorf("%s, %s: %s", test.page, test.scheme, f)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestScreenshots(t *testing.T) {
 	}{
 		{"light", "small.html", "light", "", 1280}, {"dark", "small.html", "dark", "", 1280},
 		{"narrow", "small.html", "light", "", 375}, {"print", "small.html", "light", "print", 800},
-		{"hostile", "attacked.html", "dark", "", 1280},
+		{"hostile", "attacked.html", "dark", "", 1280}, {"both", "both.html", "light", "", 1280}, {"large", "large.html", "light", "", 1280},
 	} {
 		b := open(t, picture.page)
 		look(b, picture.scheme, picture.media)

@@ -114,6 +114,16 @@ func TestHTMLSays(t *testing.T) {
 	}
 }
 
+// Of both modalities and option orders the page has the differences too.
+func TestHTMLOfBoth(t *testing.T) {
+	page := html.UnescapeString(write(t, report.WriteHTML, build(t, paid())))
+	for _, want := range []string{"Gap between clip and text", "McNemar's exact p", "asked with the option letters in both orders", "exchanged on a second line", "by text YES"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
 // many is an evaluation as large as the whole data set.
 func many(n int) report.Input {
 	in := everything()
@@ -170,6 +180,7 @@ func TestWritePages(t *testing.T) {
 	for name, text := range map[string]string{
 		"small.html":    write(t, report.HTMLWriter(attackedMedia()), build(t, everything())),
 		"attacked.html": write(t, report.HTMLWriter(attackedMedia()), build(t, attacked())),
+		"both.html":     write(t, report.WriteHTML, build(t, paid())),
 		"large.html":    write(t, report.WriteHTML, build(t, many(2915))),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
