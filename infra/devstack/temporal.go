@@ -180,6 +180,9 @@ func dynamicSettings() dynamicconfig.Client {
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
 		dynamicconfig.MatchingEnableFairness.Key():              true,
+		// A worker that stops takes no task along: it would be found missing only when
+		// its activity times out.
+		dynamicconfig.EnableCancelWorkerPollsOnShutdown.Key(): true,
 		// A search attribute can be used at once after it was registered.
 		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
 		// No calls out of this machine.
