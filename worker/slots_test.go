@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,16 +69,13 @@ func leaseTest(t *testing.T, slots int, test func(t *testing.T, s *leasedSlots, 
 }
 
 // reservations tries to reserve n slots and returns how many were given at once.
-func reservations(t *testing.T, s *leasedSlots, n int) (given *int) {
+func reservations(t *testing.T, s *leasedSlots, n int) (given *atomic.Int32) {
 	t.Helper()
-	var mu sync.Mutex
-	given = new(int)
+	given = new(atomic.Int32)
 	for range n {
 		go func() {
 			if permit, err := s.ReserveSlot(t.Context(), nil); err == nil && permit != nil {
-				mu.Lock()
-				*given++
-				mu.Unlock()
+				given.Add(1)
 			}
 		}()
 	}
@@ -88,17 +86,17 @@ func reservations(t *testing.T, s *leasedSlots, n int) (given *int) {
 func TestSlotsAdmitOnlyWhatIsLeased(t *testing.T) {
 	leaseTest(t, 3, func(t *testing.T, s *leasedSlots, f *fakeLessor) {
 		given := reservations(t, s, 5)
-		if *given != 3 || s.TryReserveSlot(nil) != nil {
-			t.Fatalf("%d slots of 3 leased", *given)
+		if given.Load() != 3 || s.TryReserveSlot(nil) != nil {
+			t.Fatalf("%d slots of 3 leased", given.Load())
 		}
 		s.ReleaseSlot(nil)
-		if synctest.Wait(); *given != 4 {
-			t.Errorf("%d after one was released, want 4", *given)
+		if synctest.Wait(); given.Load() != 4 {
+			t.Errorf("%d after one was released, want 4", given.Load())
 		}
 		f.answer(5, nil)
 		time.Sleep(evaluation.LeaseRenewal(testExpiry))
-		if synctest.Wait(); *given != 5 {
-			t.Errorf("%d after more were leased, want 5", *given)
+		if synctest.Wait(); given.Load() != 5 {
+			t.Errorf("%d after more were leased, want 5", given.Load())
 		}
 		if s.TryReserveSlot(nil) == nil || s.TryReserveSlot(nil) != nil || s.MaxSlots() != 8 {
 			t.Error("the fifth slot is not free, or a sixth is")
@@ -256,17 +254,17 @@ func TestRefusalsLeaveRoom(t *testing.T) {
 			ends = ends[1:]
 		}
 		given := reservations(t, s, 6)
-		if *given != 4 {
-			t.Errorf("%d slots after the provider took four", *given)
+		if given.Load() != 4 {
+			t.Errorf("%d slots after the provider took four", given.Load())
 		}
 		time.Sleep(evaluation.LeaseRenewal(testExpiry))
 		synctest.Wait()
-		if held := f.last().Held; *given != 4 || held != 4 {
-			t.Errorf("%d slots in a congestion, %d held", *given, held)
+		if held := f.last().Held; given.Load() != 4 || held != 4 {
+			t.Errorf("%d slots in a congestion, %d held", given.Load(), held)
 		}
 		time.Sleep(2 * evaluation.LeaseRenewal(testExpiry))
-		if synctest.Wait(); *given != 6 {
-			t.Errorf("%d slots after the congestion, want the six lent", *given)
+		if synctest.Wait(); given.Load() != 6 {
+			t.Errorf("%d slots after the congestion, want the six lent", given.Load())
 		}
 		s.observe(3, false)
 		s.ReleaseSlot(nil)
