@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/speechmanip/speechmanip/internal/evaluation"
@@ -73,7 +77,32 @@ func (a *app) setup(ctx context.Context, attributes bool) error {
 	} else {
 		fmt.Fprintf(a.out, "search attributes: registered %s in namespace %q\n", strings.Join(added, ", "), cfg.Temporal.Namespace)
 	}
-	return nil
+	return awaitAttributes(ctx, c)
+}
+
+// attributesWithin is how long a cluster may take to learn of a registration.
+const attributesWithin = 2 * time.Minute
+
+// awaitAttributes waits until Temporal takes the attributes: an evaluation that is
+// started before is refused, and its id used up.
+func awaitAttributes(ctx context.Context, c client.Client) error {
+	var conditions []string
+	for _, name := range evaluation.SearchAttributes() {
+		conditions = append(conditions, name+" = 'none'")
+	}
+	query := &workflowservice.CountWorkflowExecutionsRequest{Query: strings.Join(conditions, " AND ")}
+	for deadline := time.Now().Add(attributesWithin); ; {
+		_, err := c.CountWorkflow(ctx, query)
+		var unknown *serviceerror.InvalidArgument
+		if err == nil || !errors.As(err, &unknown) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // registerAttributes adds those that the namespace lacks and returns them.
