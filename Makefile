@@ -51,7 +51,7 @@ race:
 	else echo "race: no gcc, so no race detector: skipped"; fi
 
 integration: build ## tests against the real dev stack, engines and binaries
-	SPEECHMANIP_BIN="$(BIN)" go test -count=1 -tags integration -timeout 30m -p 1 \
+	SPEECHMANIP_BIN="$(BIN)" go test -count=1 -tags integration -timeout 30m -p 1 -parallel 5 \
 		$$(grep -rl --include='*_test.go' '^//go:build integration' activities internal starter worker workflows | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 	go -C $(STACK) test -count=1 ./...
 

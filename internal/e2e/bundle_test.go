@@ -16,6 +16,7 @@ import (
 // TestBundle has a page play the clips that were rendered, and the store keep the
 // page without them.
 func TestBundle(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	r := newRig(t)
 	r.worker(t)
 	built := r.evaluate(t, "--id", "bundled", "--limit", "4")

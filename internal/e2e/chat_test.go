@@ -14,6 +14,7 @@ import (
 // TestChatDetector evaluates part of the sample with a chat server behind the
 // detect worker, here the simulated llama-server.
 func TestChatDetector(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	const key = "marked-secret-key"
 	simulator := chat.New(chat.Options{Dialect: "llama-server", Model: "tiny", APIKey: key})
 	server := httptest.NewServer(simulator)

@@ -21,6 +21,7 @@ import (
 // TestReevaluateAndCompare judges the clips of one evaluation again, by the same
 // detector and by two others, and compares what they say.
 func TestReevaluateAndCompare(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	r := newRig(t)
 	worker := r.worker(t)
 	base := r.evaluate(t, "--id", "base", "--limit", "6")
@@ -103,6 +104,7 @@ func TestReevaluateAndCompare(t *testing.T) {
 // TestReevaluateFewShot shows the exemplars of an evaluation again, with the clips
 // they had, or none.
 func TestReevaluateFewShot(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	seen := &asked{solutions: map[string]bool{}, questions: map[string]bool{}}
 	server := httptest.NewServer(chat.New(chat.Options{Dialect: chat.VLLM, Model: "tiny", Script: seen.note}))
 	defer server.Close()

@@ -51,6 +51,7 @@ func (u checkup) find(t *testing.T, where, what string) (string, bool) {
 }
 
 func TestDoctor(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	r := newRig(t)
 
 	// Nobody works yet: the workers are not asked, and every queue is named with the worker that it needs.
@@ -121,6 +122,7 @@ func TestDoctor(t *testing.T) {
 // The providers behind the workers: the account, the server, and a server that
 // doesn't hear. No key is printed.
 func TestDoctorOfProviders(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	const chatKey = "marked-chat-key"
 	r := newRig(t)
 	r.account(t, elevenlabs.Options{Quota: 1000})

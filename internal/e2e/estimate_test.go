@@ -36,6 +36,7 @@ func (r *rig) estimate(t *testing.T, args ...string) estimate {
 
 // An estimate is what the evaluation then takes, and nothing of it afterwards.
 func TestEstimateMeetsTheEvaluation(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	r := newRig(t)
 	dialogues := []string{"--ids", "s001,s002,s003"}
 	e := r.estimate(t, dialogues...)

@@ -18,6 +18,7 @@ import (
 // TestChatOptions asks the same three dialogues in every way that there is, of
 // one simulated server.
 func TestChatOptions(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	simulator := chat.New(chat.Options{Dialect: "vllm", Model: "tiny"})
 	server := httptest.NewServer(simulator)
 	defer server.Close()

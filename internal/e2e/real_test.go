@@ -10,6 +10,7 @@ import (
 // TestRealData runs the documented commands on MentalManip and on the paper's
 // clips, with a model trained there; both are test input only.
 func TestRealData(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	dataset := shared(t, "mentalmanip/mentalmanip_con.csv")
 	clips := shared(t, "speechmentalmanip/clips")
 	annotated := shared(t, "speechmentalmanip/annotations_text_compiled.csv")

@@ -18,6 +18,7 @@ import (
 // TestSample evaluates the built-in sample twice undisturbed, and once on
 // another stack with everything killed in the middle.
 func TestSample(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	r := newRig(t)
 	r.worker(t)
 	first := r.evaluate(t, "--id", "first")
@@ -133,6 +134,7 @@ func verdicts(r report.Report) map[string]verdict {
 }
 
 func TestTerminateEndsTheWholeTree(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	r := newRig(t)
 	out, errOut, err := r.try(t, "evaluate", "--id", "gone", "--detach")
 	if err != nil {
@@ -173,6 +175,7 @@ func TestTerminateEndsTheWholeTree(t *testing.T) {
 }
 
 func TestCancelReportsWhatIsDone(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	r := newRig(t)
 	r.worker(t)
 	r.starter(t, "evaluate", "--id", "cancelled", "--detach", "--dialogues", "2")
@@ -193,6 +196,7 @@ func TestCancelReportsWhatIsDone(t *testing.T) {
 }
 
 func TestWrongVoicesFailBeforeAnythingStarts(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	r := newRig(t)
 	r.worker(t)
 	pool := r.write(t, "pool.toml", `name = "mine"

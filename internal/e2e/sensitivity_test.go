@@ -42,6 +42,7 @@ func (a *asked) note(p chat.Prompt) map[string]float64 {
 
 // TestSensitivity asks a few-shot evaluation's decisions again in other words.
 func TestSensitivity(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	seen := &asked{solutions: map[string]bool{}, questions: map[string]bool{}}
 	simulator := chat.New(chat.Options{Dialect: chat.VLLM, Model: "tiny", Script: seen.note})
 	server := httptest.NewServer(simulator)

@@ -38,6 +38,7 @@ func verdictsOf(r report.Report) map[string]vote.Verdict {
 // What is gone and what a disk has changed is made again by the next evaluation that
 // needs it, and nothing else is. Then what no evaluation refers to goes, and no more.
 func TestStoredSurvives(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	r := newRig(t)
 	r.worker(t)
 	first := r.evaluate(t, "--limit", "3", "--id", "first")
@@ -215,6 +216,7 @@ func (r *rig) collect(t *testing.T, first report.Report) {
 // A bucket that may only be read, and a disk that is full, let an evaluation stand
 // still; mended it goes on, and nothing has failed.
 func TestFullAndReadOnly(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	if os.Getuid() != 0 {
 		t.Skip("only root may mount a small disk")
 	}
