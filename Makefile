@@ -14,7 +14,7 @@ STACK_SOURCES := $(filter-out %_test.go,$(wildcard $(STACK)/*.go)) $(STACK)/go.m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-browser lint bench clean clean-data
+.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-browser lint rehearse bench clean clean-data
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -83,6 +83,9 @@ test-browser: ## the report's page in a real Chromium (needs chromium and npm)
 	cd infra/browsertest; npm install --no-save --no-audit --no-fund --silent axe-core@$(AXE); cd ../..; \
 	REPORT_PAGES="$$pages" go test -count=1 -run '^TestWritePages$$' ./internal/report; \
 	REPORT_PAGES="$$pages" go -C infra/browsertest test -count=1 -v ./...
+
+rehearse: setup build ## Temporal on PostgreSQL, seven workers, one of each role killed and replaced
+	@infra/rehearse.sh
 
 bench: ## composition against ffmpeg, recognition and classification of a clip
 	go test -run '^$$' -bench Compose ./internal/audio
