@@ -110,8 +110,13 @@ func askVariant(ctx context.Context, detector detect.Detector, item detect.Item,
 		decision, err := v.Verbalize(ctx, item)
 		return evaluation.Variant{Vote: decision.Vote, PYes: decision.PYes, Method: "words"}, err
 	}
-	if chooser, ok := detector.(detect.Chooser); ok && chooser.CheckChoose(ctx, unchanged) == nil {
-		choice, err := chooser.Choose(ctx, item, unchanged)
+	if chooser, ok := detector.(detect.Chooser); ok {
+		var choice detect.Choice
+		err := chooser.CheckChoose(ctx, unchanged)
+		if err == nil {
+			choice, err = chooser.Choose(ctx, item, unchanged)
+		}
+		// Any other error is not a reason to answer by another method, and to store that.
 		if !impossible(err) {
 			return evaluation.Variant{Vote: moreProbable(choice.Yes), PYes: vote.Mass{P: choice.Yes, Observed: true}, Method: "analytic"}, err
 		}

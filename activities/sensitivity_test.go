@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -150,6 +151,24 @@ func TestVariationsDiffer(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{own, "ab 2 You never listen., 1 You never listen."}, *wanted); diff != "" {
 		t.Errorf("detectors (-want +got):\n%s", diff)
+	}
+}
+
+// A fault that passes is no reason to answer by another method: that answer would
+// be stored.
+func TestAskVariantWaitsForTheDistribution(t *testing.T) {
+	away := &fault.Error{Kind: fault.Transient, Op: "probe", Code: "connection", Err: errors.New("connection reset")}
+	for name, c := range map[string]*chooser{"checked": {why: away}, "asked": {not: away}} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, nil)
+			c.detector = f.detector
+			ask, _ := f.vary(t, c, evaluation.Variation{Order: "ab"})
+			_, err := ask(0)
+			failedWith(t, err, "connection", true)
+			for entry, err := range f.store.List(t.Context(), "passes/") {
+				t.Errorf("%q is stored (%v)", entry.Key, err)
+			}
+		})
 	}
 }
 

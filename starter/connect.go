@@ -53,6 +53,16 @@ func (a *app) dial(ctx context.Context, cfg config.Config) (client.Client, error
 	return c, nil
 }
 
+// connect reads the configuration and reaches Temporal. Close the client.
+func (a *app) connect(ctx context.Context) (config.Config, client.Client, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return cfg, nil, err
+	}
+	c, err := a.dial(ctx, cfg)
+	return cfg, c, err
+}
+
 // webLink is where the Web UI shows a workflow.
 func webLink(cfg config.Config, workflowID, runID string) string {
 	link := fmt.Sprintf("%s/namespaces/%s/workflows/%s", cfg.UI, url.PathEscape(cfg.Temporal.Namespace), url.PathEscape(workflowID))

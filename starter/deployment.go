@@ -90,11 +90,7 @@ func (v version) meaning() string {
 }
 
 func (a *app) describeDeployment(ctx context.Context, name string, asJSON bool) error {
-	cfg, err := a.config()
-	if err != nil {
-		return err
-	}
-	c, err := a.dial(ctx, cfg)
+	_, c, err := a.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -119,11 +115,7 @@ func (a *app) describeDeployment(ctx context.Context, name string, asJSON bool) 
 }
 
 func (a *app) setCurrentVersion(ctx context.Context, name, build string) error {
-	cfg, err := a.config()
-	if err != nil {
-		return err
-	}
-	c, err := a.dial(ctx, cfg)
+	_, c, err := a.connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -109,11 +109,7 @@ func (a *app) running(ctx context.Context, id string, do func(context.Context, c
 	if err := evaluation.CheckID(id); err != nil {
 		return usageError{err}
 	}
-	cfg, err := a.config()
-	if err != nil {
-		return err
-	}
-	c, err := a.dial(ctx, cfg)
+	_, c, err := a.connect(ctx)
 	if err != nil {
 		return err
 	}
