@@ -21,7 +21,7 @@ const (
 	// words that were recognised.
 	forPort = "audio dialogue fault tactic voice vote"
 	// An adapter knows its own port, which its row adds.
-	forAdapter = forPort + " prompt recognize secret"
+	forAdapter = forPort + " prompt recognize remote secret"
 
 	temporal = "go.temporal.io"
 	aws      = "github.com/aws"
@@ -51,6 +51,7 @@ var rules = map[string]rule{
 	"compare":    {product: "dialogue evaluation report score tactic vote"},
 	"fault":      {},
 	"secret":     {},
+	"remote":     {product: "fault secret", outside: "net/http"},
 	"prompt":     {product: "dialogue tactic vote"},
 
 	// The ports, each with its adapters and its conformance suite.
@@ -79,6 +80,7 @@ var rules = map[string]rule{
 	"codec":      {product: "secret", outside: temporal},                                                                               // its nonces are random
 	"config":     {product: "codec objectstore/s3 secret", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap},
+	"actions":    {outside: temporal},
 	"starter": {
 		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation fault objectstore/s3 prompt report sample secret telemetry workflows",
 		outside: temporal + " " + zap + " crypto/rand net net/http os syscall github.com/spf13",

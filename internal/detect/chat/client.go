@@ -1,19 +1,15 @@
 package chat
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/remote"
 	"github.com/speechmanip/speechmanip/internal/secret"
 )
 
@@ -21,58 +17,26 @@ import (
 // about 100 kB, a whole vocabulary can be 25 MB.
 const maxReply = 32 << 20
 
-// client speaks HTTP to one server. The key lives in closures only, so that no
-// print of a client shows it.
+// client speaks to one server.
 type client struct {
-	http      *http.Client
-	root      string // without /v1
-	name      string // where there are several: errors must not repeat an address
-	keyHint   string // what to do about a key that isn't taken
-	timeout   time.Duration
-	authorize func(*http.Request)
-	redact    func(string) string
+	*remote.Service
+	name    string // where there are several: errors must not repeat an address
+	keyHint string // what to do about a key that isn't taken
 }
 
 func newClient(c Config, address string) (*client, error) {
-	root, err := serverRoot(address)
+	root, err := remote.Root(address)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("chat server: %w", err)
 	}
-	key := secret.Text(strings.TrimSpace(string(c.APIKey)))
-	base := http.Client{}
-	if c.HTTP != nil {
-		base = *c.HTTP
-	}
-	// A redirect would carry the clip, and the key, to somewhere else.
-	base.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	hint := "check the chat server's key, then resume"
 	if c.KeyName != "" {
 		hint = fmt.Sprintf("set %s for this worker to a key that the server takes, restart it, then resume", c.KeyName)
 	}
-	return &client{
-		http: &base, root: root, keyHint: hint, timeout: c.Timeout,
-		authorize: func(r *http.Request) {
-			if key != "" {
-				r.Header.Set("Authorization", "Bearer "+string(key))
-			}
-		},
-		redact: key.Redact,
-	}, nil
-}
-
-// serverRoot returns a server's address without /v1. The error never repeats the
-// address: somebody may have put a key into it.
-func serverRoot(base string) (string, error) {
-	u, err := url.Parse(strings.TrimSpace(base))
-	switch {
-	case err != nil:
-		return "", errors.New("chat server: its address can't be read: use http://host:port or https://host/v1")
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return "", errors.New("chat server: its address must be http://host:port or https://host/v1")
-	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return "", errors.New("chat server: its address must hold no user, query or fragment: a key has a setting of its own")
-	}
-	return strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), nil
+	return &client{keyHint: hint, Service: remote.New(remote.Config{
+		Root: root, Key: secret.Text(strings.TrimSpace(string(c.APIKey))), Header: "Authorization", Scheme: "Bearer ",
+		Timeout: c.Timeout, Hint: "is the server up and reachable from this worker?", HTTP: c.HTTP,
+	})}, nil
 }
 
 // seedTries bounds how often logprobs that didn't come are asked for again.
@@ -109,7 +73,7 @@ func (c *client) chat(ctx context.Context, op string, r request) (reply, error) 
 	}
 	out, err := parseReply(data)
 	if err != nil {
-		return reply{}, &fault.Error{Kind: fault.Transient, Op: op, Code: "bad_reply", Err: errors.New(c.redact(err.Error()))}
+		return reply{}, &fault.Error{Kind: fault.Transient, Op: op, Code: "bad_reply", Err: errors.New(c.Redact(err.Error()))}
 	}
 	return out, nil
 }
@@ -117,58 +81,20 @@ func (c *client) chat(ctx context.Context, op string, r request) (reply, error) 
 // do sends a request, with body as JSON unless it is nil, and returns the body of
 // a 200. Every other outcome is a fault; a cancelled context stays one.
 func (c *client) do(ctx context.Context, op, method, path string, body any) ([]byte, error) {
-	var payload io.Reader
-	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return nil, fault.Permanentf(op, "bad_request", "%w", err)
-		}
-		payload = bytes.NewReader(data)
-	}
-	inner, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
-	r, err := http.NewRequestWithContext(inner, method, c.root+path, payload)
+	r, err := c.Do(ctx, remote.Call{Op: op, Method: method, Path: path, Body: body, Limit: maxReply})
 	if err != nil {
-		return nil, fault.Permanentf(op, "bad_request", "%s", c.redact(err.Error()))
-	}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	c.authorize(r)
-	response, err := c.http.Do(r)
-	if err != nil {
-		return nil, c.broken(ctx, inner, op, err)
-	}
-	defer func() { _ = response.Body.Close() }() // read to its end, or given up
-	data, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
-	switch {
-	case err != nil:
-		return nil, c.broken(ctx, inner, op, err)
-	case len(data) > maxReply:
-		return nil, fault.Permanentf(op, "reply_too_large", "the reply is larger than %d bytes", maxReply)
+		return nil, err
 	}
 	// Redacted first: what is cut short later could keep half a key.
-	if f := classify(response.StatusCode, response.Header, []byte(c.redact(string(data)))); f != nil {
+	if f := classify(r.Status, r.Header, []byte(c.Redact(string(r.Body)))); f != nil {
 		f.Op = op
 		if f.Code == codeUnauthorized {
 			f.Hint = c.keyHint
 		}
 		return nil, f
 	}
-	return data, nil
-}
-
-// broken is a request that ended without a whole reply.
-func (c *client) broken(ctx, inner context.Context, op string, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("%s: %w", op, ctx.Err())
-	case inner.Err() != nil:
-		return &fault.Error{Kind: fault.Transient, Op: op, Code: "timeout", Err: fmt.Errorf("no reply within %s", c.timeout)}
-	default:
-		return &fault.Error{
-			Kind: fault.Transient, Op: op, Code: codeConnection, Err: errors.New(c.redact(err.Error())),
-			Hint: "is the server up and reachable from this worker?",
-		}
+	if r.Cut {
+		return nil, fault.Permanentf(op, "reply_too_large", "the reply is larger than %d bytes", maxReply)
 	}
+	return r.Body, nil
 }

@@ -21,7 +21,6 @@ const (
 
 // Codes that more than one place knows.
 const (
-	codeConnection   = "connection"
 	codeLoading      = "loading"
 	codeUnauthorized = "unauthorized"
 )

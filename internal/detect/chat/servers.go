@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/remote"
 )
 
 func newClients(c Config) ([]*client, error) {
@@ -90,7 +91,7 @@ func (d *Detector) ranked(t target) []*client {
 		return d.servers
 	}
 	score := func(s *client) []byte {
-		sum := sha256.Sum256([]byte(s.root + "\x00" + t.clip.hash + "\x00" + t.text))
+		sum := sha256.Sum256([]byte(s.Root() + "\x00" + t.clip.hash + "\x00" + t.text))
 		return sum[:]
 	}
 	out := slices.Clone(d.servers)
@@ -116,5 +117,5 @@ func (d *Detector) complete(ctx context.Context, op string, t target, r request)
 // absent reports whether a server is not there now, whatever it is asked.
 func absent(err error) bool {
 	var f *fault.Error
-	return errors.As(err, &f) && (f.Code == codeConnection || f.Code == codeLoading)
+	return errors.As(err, &f) && (f.Code == remote.CodeConnection || f.Code == codeLoading)
 }

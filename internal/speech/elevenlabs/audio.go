@@ -36,12 +36,12 @@ func longestAudio(characters, rate int) int64 {
 // something else than samples, half a sample short, too short for the text, or
 // silent.
 func checkAudio(r reply, text string, rate int) error {
-	media, _, _ := mime.ParseMediaType(r.header.Get("Content-Type")) // "" says nothing
-	size := len(r.body)
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // "" says nothing
+	size := len(r.Body)
 	switch {
 	case size == 0:
 		return errors.New("the reply is empty")
-	case media == "application/json", strings.HasPrefix(media, "text/"), looksLikeText(r.body):
+	case media == "application/json", strings.HasPrefix(media, "text/"), looksLikeText(r.Body):
 		return fmt.Errorf("the reply is no audio but %d bytes of text", size)
 	case size%bytesPerSample != 0:
 		return fmt.Errorf("the audio of %d bytes ends within a sample", size)
@@ -58,7 +58,7 @@ func checkAudio(r reply, text string, rate int) error {
 	}
 	const audible = 200 // of 32768, -44 dBFS
 	for at := 0; at < size; at += bytesPerSample {
-		if s := int16(binary.LittleEndian.Uint16(r.body[at:])); s > audible || s < -audible {
+		if s := int16(binary.LittleEndian.Uint16(r.Body[at:])); s > audible || s < -audible {
 			return nil
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/remote"
 	"github.com/speechmanip/speechmanip/internal/secret"
 	"github.com/speechmanip/speechmanip/internal/speech"
 	"github.com/speechmanip/speechmanip/internal/voice"
@@ -67,7 +68,7 @@ func Formats() []string { return slices.Sorted(maps.Keys(rates)) }
 
 // Synthesizer speaks with the service. It is safe for concurrent use.
 type Synthesizer struct {
-	client *client
+	client client
 	format string
 	rate   int // Hz
 }
@@ -108,8 +109,8 @@ func New(c Config) (*Synthesizer, error) {
 // simulated one say, is another version's.
 func (s *Synthesizer) Engine(context.Context) (speech.Engine, error) {
 	version := "v1"
-	if s.client.base != DefaultBaseURL {
-		version += " of " + s.client.base
+	if s.client.Root() != DefaultBaseURL {
+		version += " of " + s.client.Root()
 	}
 	return speech.Engine{
 		Name: Name, Version: version,
@@ -151,7 +152,7 @@ func (s *Synthesizer) checkVoice(ctx context.Context, v voice.Voice) error {
 	if err != nil {
 		return fault.Permanentf(op, "voice_params", "%w", err)
 	}
-	_, err = s.client.do(ctx, call{op: op, method: http.MethodGet, path: "/v1/voices/" + settings.id, limit: maxDescription})
+	_, err = s.client.do(ctx, remote.Call{Op: op, Method: http.MethodGet, Path: "/v1/voices/" + settings.id, Limit: maxDescription})
 	return err
 }
 
@@ -172,11 +173,11 @@ func (s *Synthesizer) Synthesize(ctx context.Context, req speech.Request) (speec
 			"%d characters in one turn, model %s takes at most %d", characters, v.model, limits[v.model])
 	}
 	longest := longestAudio(characters, s.rate)
-	reply, err := s.client.do(ctx, call{
-		op: op, method: http.MethodPost,
-		path:  "/v1/text-to-speech/" + v.id + "?output_format=" + s.format,
-		body:  payload{Text: req.Text, Model: v.model, Settings: v.settings, Seed: req.Seed, Before: req.Previous, After: req.Next},
-		limit: longest,
+	reply, err := s.client.do(ctx, remote.Call{
+		Op: op, Method: http.MethodPost,
+		Path:  "/v1/text-to-speech/" + v.id + "?output_format=" + s.format,
+		Body:  payload{Text: req.Text, Model: v.model, Settings: v.settings, Seed: req.Seed, Before: req.Previous, After: req.Next},
+		Limit: longest,
 	})
 	if err != nil {
 		return speech.Speech{}, err
@@ -185,7 +186,7 @@ func (s *Synthesizer) Synthesize(ctx context.Context, req speech.Request) (speec
 		return speech.Speech{}, &fault.Error{Kind: fault.Transient, Op: op, Code: "audio_broken", Err: withID(err, reply.id)}
 	}
 	return speech.Speech{
-		Audio:      wav(reply.body, s.rate),
+		Audio:      wav(reply.Body, s.rate),
 		Characters: characters,
 		Credits:    reply.number("character-cost"),
 		RequestID:  reply.id,

@@ -297,7 +297,7 @@ func TestSecretNeverPrints(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := []string{string(encoded)}
-	for _, value := range []any{c, &c, c.APIKey, &c.APIKey, s, s.client, *s.client} {
+	for _, value := range []any{c, &c, c.APIKey, &c.APIKey, s, s.client, *s.client.Service} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 			texts = append(texts, fmt.Sprintf(verb, value))
 		}

@@ -77,12 +77,12 @@ func byStatus(status int, retryAfter bool) cause {
 
 // refused returns the fault of a reply that says no. What it repeats of the reply
 // is without the key: a server or a proxy may echo it.
-func (c *client) refused(op string, r reply) error {
-	e := parseError(r.body)
-	e.message = printable(c.redact(e.message))
-	e.codes = slices.DeleteFunc(e.codes, func(code string) bool { return c.redact(code) != code })
-	wait, said := retryAfter(r.header)
-	why := byStatus(r.status, said)
+func (c client) refused(op string, r reply) error {
+	e := parseError(r.Body)
+	e.message = printable(c.Redact(e.message))
+	e.codes = slices.DeleteFunc(e.codes, func(code string) bool { return c.Redact(code) != code })
+	wait, said := retryAfter(r.Header)
+	why := byStatus(r.Status, said)
 	for _, code := range e.codes {
 		if strings.HasPrefix(code, "only_for_") {
 			code = "paid_plan_required"
@@ -94,7 +94,7 @@ func (c *client) refused(op string, r reply) error {
 	}
 	out := &fault.Error{
 		Kind: why.kind, Op: op, Code: why.code, Hint: why.hint,
-		Err: withID(fmt.Errorf("the service says %d %s", r.status, e), r.id),
+		Err: withID(fmt.Errorf("the service says %d %s", r.Status, e), r.id),
 	}
 	if why.kind == fault.Wait {
 		out.RetryAfter = jittered(wait, op+r.id)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/remote"
 	simulator "github.com/speechmanip/speechmanip/internal/simulator/elevenlabs"
 	"github.com/speechmanip/speechmanip/internal/voice"
 )
@@ -205,7 +206,7 @@ func TestReplies(t *testing.T) {
 		{"key as code", 400, "", `{"detail":{"status":"` + key + `","message":"No."}}`, fault.Permanent, "refused", "400 No."},
 		{"key as request", 400, "request-id: " + key, `{"detail":"No."}`, fault.Permanent, "refused", "request [redacted]"},
 		{"key in the body of a 200", 200, "", `"` + key + `"`, fault.Transient, "audio_broken", "no audio"},
-		{"endless error", 500, "", strings.Repeat("{", maxError+9), fault.Transient, "server_error", ""},
+		{"endless error", 500, "", strings.Repeat("{", 1<<17), fault.Transient, "server_error", ""},
 		{"endless audio", 200, "", strings.Repeat("ab", int(longestAudio(len(sentence), 24000))), fault.Transient, "reply_too_large", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -289,7 +290,7 @@ func FuzzError(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, status int) {
 		s := newSynthesizer(t, Config{})
-		err := s.client.refused("speak", reply{status: status, header: http.Header{}, body: body})
+		err := s.client.refused("speak", reply{Reply: remote.Reply{Status: status, Header: http.Header{}, Body: body}})
 		var found *fault.Error
 		if !errors.As(err, &found) || found.Kind == "" || found.Code == "" {
 			t.Fatalf("%q gives %v", body, err)
@@ -306,7 +307,7 @@ func FuzzAudio(f *testing.F) {
 	f.Add([]byte("\x01"), "text/html; charset", "")
 	f.Add(make([]byte, 4000), "audio/pcm", "I")
 	f.Fuzz(func(t *testing.T, body []byte, media, text string) {
-		r := reply{header: http.Header{"Content-Type": {media}}, body: body}
+		r := reply{Reply: remote.Reply{Header: http.Header{"Content-Type": {media}}, Body: body}}
 		if checkAudio(r, text, 24000) == nil && (len(body) == 0 || len(body)%2 != 0) {
 			t.Errorf("%d bytes are taken for audio", len(body))
 		}
