@@ -31,7 +31,7 @@ type Plan struct {
 
 // script is how the dialogue is to be spoken.
 func (j Job) script() (evaluation.Script, error) {
-	s, err := evaluation.NewScript(j.Spec.Speech, j.Engines.Speech, j.Dialogue)
+	s, err := evaluation.NewScript(j.Spec.Speech, j.Engines.Speech, j.Dialogue, j.Task.Item.CastingNumber)
 	if err != nil {
 		return s, badInput("plan", err)
 	}

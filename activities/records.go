@@ -96,17 +96,18 @@ func (r *Records) save(ctx context.Context, task RecordTask) (objectstore.Ref, e
 		return objectstore.Ref{}, err
 	}
 	record := evaluation.Record{
-		Evaluation: task.Task.Evaluation,
-		ID:         job.Dialogue.ID,
-		Truth:      job.Dialogue.Truth,
-		Tactics:    job.Dialogue.Tactics,
-		TextHash:   job.Dialogue.TextHash(),
-		Turns:      len(job.Dialogue.Turns),
-		Failure:    task.Failure,
-		Clip:       task.Clip,
-		Timeline:   task.Timeline,
-		Transcript: task.Transcript,
-		Usage:      task.Usage,
+		Evaluation:    task.Task.Evaluation,
+		ID:            job.Dialogue.ID,
+		CastingNumber: task.Task.Item.CastingNumber,
+		Truth:         job.Dialogue.Truth,
+		Tactics:       job.Dialogue.Tactics,
+		TextHash:      job.Dialogue.TextHash(),
+		Turns:         len(job.Dialogue.Turns),
+		Failure:       task.Failure,
+		Clip:          task.Clip,
+		Timeline:      task.Timeline,
+		Transcript:    task.Transcript,
+		Usage:         task.Usage,
 	}
 	for _, t := range job.Dialogue.Turns {
 		if !speech.HasWords(speech.Normalize(t.Text)) {

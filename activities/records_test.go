@@ -41,7 +41,7 @@ func TestSaveRecord(t *testing.T) {
 	task := f.judged(t)
 	ref := must[objectstore.Ref](t, f.records.SaveRecord, task)
 	record := get[evaluation.Record](t, f.store, ref)
-	if ref.Key != evaluation.RecordKey("e", 0, "7") || record.ID != "7" || record.Evaluation != "e" {
+	if ref.Key != evaluation.RecordKey("e", 0, "7", 0) || record.ID != "7" || record.Evaluation != "e" {
 		t.Errorf("record %q of %q under %q", record.ID, record.Evaluation, ref.Key)
 	}
 	if record.Truth != dialogue.Yes || record.TextHash != quarrel.TextHash() || record.Turns != 4 || record.Wordless != 1 {

@@ -142,7 +142,7 @@ func (f *fixture) contentKeys(t *testing.T) []string {
 
 func (f *fixture) deleteRecord(t *testing.T) {
 	t.Helper()
-	if err := f.store.Delete(t.Context(), evaluation.RecordKey("e", 0, quarrel.ID)); err != nil {
+	if err := f.store.Delete(t.Context(), evaluation.RecordKey("e", 0, quarrel.ID, 0)); err != nil {
 		t.Fatal(err)
 	}
 }

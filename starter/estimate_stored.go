@@ -149,7 +149,7 @@ func lookFor(ctx context.Context, store objectstore.Store, spec evaluation.Spec,
 	if err := ctx.Err(); err != nil {
 		return stored{}, err
 	}
-	script, err := evaluation.NewScript(spec.Speech, engine, d)
+	script, err := evaluation.NewScript(spec.Speech, engine, d, 0)
 	if err != nil {
 		return stored{}, fmt.Errorf("dialogue %q: %w", d.ID, err)
 	}

@@ -49,7 +49,7 @@ func TestLookForAll(t *testing.T) {
 	}
 	script := func(d dialogue.Dialogue) evaluation.Script {
 		t.Helper()
-		s, err := evaluation.NewScript(spec.Speech, engine, d)
+		s, err := evaluation.NewScript(spec.Speech, engine, d, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

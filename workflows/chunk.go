@@ -118,8 +118,8 @@ func (c *runningChunk) start(ctx workflow.Context) {
 		Generation: c.generation,
 	}
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		id := evaluation.DialogueWorkflowID(c.in.Evaluation, item.Name())
-		options := childOptions(ctx, id, "dialogue "+evaluation.EncodeID(item.ID), searchAttributes(c.in.Attributes))
+		id := evaluation.DialogueWorkflowID(c.in.Evaluation, item.Name(), item.CastingNumber)
+		options := childOptions(ctx, id, "dialogue "+evaluation.EncodeID(item.ID)+evaluation.CastingLabel(item.CastingNumber), searchAttributes(c.in.Attributes))
 		var result DialogueResult
 		err := workflow.ExecuteChildWorkflow(options, EvaluateDialogue, task).Get(ctx, &result)
 		c.live--

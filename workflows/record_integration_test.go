@@ -51,7 +51,7 @@ func TestRecordHistories(t *testing.T) {
 	r.run(t, "whole", Evaluate, input("whole"))
 	r.save(t, folder, "evaluate-completed", "whole")
 	r.save(t, folder, "chunk-completed", evaluation.ChunkWorkflowID("whole", 0))
-	r.save(t, folder, "dialogue-yes", evaluation.DialogueWorkflowID("whole", "00"))
+	r.save(t, folder, "dialogue-yes", evaluation.DialogueWorkflowID("whole", "00", 0))
 
 	r.reset().on["DetectPass 3"] = func() { r.cancel(t, "stopped") }
 	if err := r.run(t, "stopped", Evaluate, input("stopped")); !temporal.IsCanceledError(err) {
@@ -67,7 +67,7 @@ func TestRecordHistories(t *testing.T) {
 	}
 	r.save(t, folder, "evaluate-paused", "paused")
 	r.save(t, folder, "chunk-paused", evaluation.ChunkWorkflowID("paused", 0))
-	r.save(t, folder, "dialogue-paused", evaluation.DialogueWorkflowID("paused", "00"))
+	r.save(t, folder, "dialogue-paused", evaluation.DialogueWorkflowID("paused", "00", 0))
 
 	r.reset()
 	shown := input("shown")

@@ -83,14 +83,14 @@ func (a Archive) markEvaluation(ctx context.Context, id string, m *marks) error 
 	if err != nil {
 		return err
 	}
-	found := map[string]evaluation.Record{}
+	found := map[evaluation.Rendition]evaluation.Record{}
 	for _, r := range records {
 		data, err := json.Marshal(r)
 		if err != nil {
 			return err
 		}
 		m.name(data)
-		found[r.ID] = r
+		found[r.Rendition()] = r
 	}
 	engines, known, err := a.speaking(ctx, id)
 	if err != nil {
@@ -115,7 +115,7 @@ func (a Archive) speaking(ctx context.Context, id string) (engines evaluation.En
 
 // markDialogues works out what the stages of every dialogue store: also of those that
 // have no record yet, and what records don't name.
-func (a Archive) markDialogues(ctx context.Context, manifest evaluation.Manifest, engines evaluation.Engines, found map[string]evaluation.Record, m *marks) error {
+func (a Archive) markDialogues(ctx context.Context, manifest evaluation.Manifest, engines evaluation.Engines, found map[evaluation.Rendition]evaluation.Record, m *marks) error {
 	var items []evaluation.Item
 	for _, ref := range manifest.Chunks {
 		chunk, err := objectstore.GetJSON[evaluation.Chunk](ctx, a.Store, ref)
@@ -141,7 +141,7 @@ func (a Archive) markDialogues(ctx context.Context, manifest evaluation.Manifest
 		if err != nil {
 			return err
 		}
-		if err := a.markDialogue(ctx, manifest.Spec, engines, shown, item, d, found[item.ID].Clip, m); err != nil {
+		if err := a.markDialogue(ctx, manifest.Spec, engines, shown, item, d, found[item.Rendition()].Clip, m); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (a Archive) markDialogue(ctx context.Context, spec evaluation.Spec, engines
 		clip = item.Clip
 	}
 	if !spec.Dataset.Clips && len(spec.Speech.Pool.Voices) > 0 {
-		script, err := evaluation.NewScript(spec.Speech, engines.Speech, d)
+		script, err := evaluation.NewScript(spec.Speech, engines.Speech, d, item.CastingNumber)
 		if err != nil {
 			return err
 		}

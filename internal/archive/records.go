@@ -13,10 +13,10 @@ import (
 	"github.com/speechmanip/speechmanip/internal/report"
 )
 
-// PutRecord stores what was found out about one dialogue. The first record of a
-// dialogue counts: a repeated attempt leaves it alone.
+// PutRecord stores what was found out about one item. The first record of an
+// item counts: a repeated attempt leaves it alone.
 func (a Archive) PutRecord(ctx context.Context, chunk int, r evaluation.Record) (objectstore.Ref, error) {
-	key := evaluation.RecordKey(r.Evaluation, chunk, r.ID)
+	key := evaluation.RecordKey(r.Evaluation, chunk, r.ID, r.CastingNumber)
 	ref, err := objectstore.PutJSON(ctx, a.Store, key, r, objectstore.PutOptions{IfAbsent: true})
 	if errors.Is(err, objectstore.ErrExists) {
 		return a.Store.Stat(ctx, key)

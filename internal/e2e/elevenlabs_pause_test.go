@@ -143,7 +143,7 @@ func (r *rig) repeatedOnlyByTimeout(t *testing.T, id string) {
 	c := r.temporal(t)
 	defer c.Close()
 	for _, record := range decode(t, r.starter(t, "report", id, "--format", "json")).Dialogues {
-		events := c.GetWorkflowHistory(t.Context(), evaluation.DialogueWorkflowID(id, record.ID), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		events := c.GetWorkflowHistory(t.Context(), evaluation.DialogueWorkflowID(id, record.ID, 0), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		for events.HasNext() {
 			event, err := events.Next()
 			if err != nil {

@@ -72,8 +72,8 @@ Person2: Why would I?",0,,
 	collectHistories(t, written, r)
 
 	// What the providers said has arrived, else there was nothing to see.
-	speechRefuses := "history of " + evaluation.DialogueWorkflowID("heard", "refused")
-	chatRefuses := "history of " + evaluation.DialogueWorkflowID("read", "refused")
+	speechRefuses := "history of " + evaluation.DialogueWorkflowID("heard", "refused", 0)
+	chatRefuses := "history of " + evaluation.DialogueWorkflowID("read", "refused", 0)
 	for what, want := range map[string]string{
 		"the starter's output": "Not with [redacted]", w.log: "Key [redacted] is odd",
 		speechRefuses: "Not with [redacted], request [redacted]", chatRefuses: "Not with [redacted]",

@@ -109,7 +109,7 @@ func (r *rig) turnsOf(t *testing.T, a archive.Archive) ([][]string, []evaluation
 		if err != nil {
 			t.Fatal(err)
 		}
-		script, err := evaluation.NewScript(m.Spec.Speech, engines.Speech, d)
+		script, err := evaluation.NewScript(m.Spec.Speech, engines.Speech, d, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

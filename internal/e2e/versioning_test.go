@@ -129,12 +129,12 @@ func TestRollOut(t *testing.T) {
 				t.Errorf("chunk %d ran on %q, %s, want %q", i/chunkSize, build, behaviour, want)
 			}
 		}
-		if build, behaviour := ranOn(t, c, evaluation.DialogueWorkflowID("rolled", fmt.Sprintf("d%d", i))); build != want || behaviour != enumspb.VERSIONING_BEHAVIOR_PINNED {
+		if build, behaviour := ranOn(t, c, evaluation.DialogueWorkflowID("rolled", fmt.Sprintf("d%d", i), 0)); build != want || behaviour != enumspb.VERSIONING_BEHAVIOR_PINNED {
 			t.Errorf("dialogue %d ran on %q, %s, want %q", i, build, behaviour, want)
 		}
 	}
 
-	if own, late := ownQueue(t, c, evaluation.DialogueWorkflowID("rolled", "d0")); own == 0 || late != 0 {
+	if own, late := ownQueue(t, c, evaluation.DialogueWorkflowID("rolled", "d0", 0)); own == 0 || late != 0 {
 		t.Errorf("%d calls went to the queue of one worker, %d of them were too late", own, late)
 	}
 

@@ -6,13 +6,13 @@ import "fmt"
 // and timelines that its records name. Where clips are heard, it names what has none
 // and leaves it out: nothing is made for it.
 func Again(items []Item, records []Record, heard bool) (kept []Item, leftOut []Excluded) {
-	found := make(map[string]Record, len(records))
+	found := make(map[Rendition]Record, len(records))
 	for _, r := range records {
-		found[r.ID] = r
+		found[r.Rendition()] = r
 	}
 	for _, item := range items {
-		r, known := found[item.ID]
-		again := Item{ID: item.ID, Line: item.Line, Clip: item.Clip, Timeline: item.Timeline}
+		r, known := found[item.Rendition()]
+		again := Item{ID: item.ID, Line: item.Line, CastingNumber: item.CastingNumber, Clip: item.Clip, Timeline: item.Timeline}
 		if !r.Clip.IsZero() {
 			again.Clip, again.Timeline = r.Clip, r.Timeline
 		}
@@ -27,7 +27,7 @@ func Again(items []Item, records []Record, heard bool) (kept []Item, leftOut []E
 			reason = "no clip: its text alone was judged"
 		}
 		if reason != "" {
-			leftOut = append(leftOut, Excluded{ID: item.ID, Reason: reason})
+			leftOut = append(leftOut, Excluded{ID: item.ID, CastingNumber: item.CastingNumber, Reason: reason})
 			continue
 		}
 		kept = append(kept, again)

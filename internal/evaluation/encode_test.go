@@ -46,7 +46,7 @@ func FuzzEncodeID(f *testing.F) {
 		if strings.Trim(encoded, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.=") != "" {
 			t.Errorf("EncodeID(%q) is %q", a, encoded)
 		}
-		if err := objectstore.CheckKey(RecordKey("e", 0, a)); err != nil {
+		if err := objectstore.CheckKey(RecordKey("e", 0, a, 0)); err != nil {
 			t.Errorf("EncodeID(%q): %v", a, err)
 		}
 		if len(encoded) > maxEncodedID || strings.HasPrefix(encoded, ".") {

@@ -180,9 +180,9 @@ func RecordsPrefix(evaluation string, chunk int) string {
 	return fmt.Sprintf("%srecords/%05d/", Prefix(evaluation), chunk)
 }
 
-// RecordKey is where one dialogue's record lies.
-func RecordKey(evaluation string, chunk int, dialogue string) string {
-	return RecordsPrefix(evaluation, chunk) + EncodeID(dialogue) + ".json"
+// RecordKey is where one dialogue's record lies; castingNumber is its item's.
+func RecordKey(evaluation string, chunk int, dialogue string, castingNumber int) string {
+	return RecordsPrefix(evaluation, chunk) + EncodeID(dialogue) + castingSuffix(castingNumber) + ".json"
 }
 
 // ShardKey is where all records of a finished chunk lie, one a line.

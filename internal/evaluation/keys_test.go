@@ -129,7 +129,7 @@ func allDiffer(t *testing.T, keys map[string]string) {
 func TestNamedKeys(t *testing.T) {
 	got := []string{
 		DatasetKey("ab"), ModelKey("ab"), ChunkKey("ab"), SourceClipKey("ab", "mp3"),
-		ManifestKey("e"), EnginesKey("e"), SeenKey("e"), RecordKey("e", 3, "a/b"), ShardKey("e", 3), ReportKey("e", "report.json"),
+		ManifestKey("e"), EnginesKey("e"), SeenKey("e"), RecordKey("e", 3, "a/b", 0), ShardKey("e", 3), ReportKey("e", "report.json"),
 	}
 	want := []string{
 		"datasets/ab.jsonl", "models/ab.json", "chunks/ab.json", "clips/source-ab.mp3",
@@ -149,7 +149,7 @@ func TestNamedKeys(t *testing.T) {
 func TestQueuesAndWorkflowIDs(t *testing.T) {
 	got := []string{
 		SpeechQueue("flite"), DetectQueue("gpu-h100", "qwen25omni"), Detection{Accelerator: "cpu", Pool: "baseline"}.Queue(),
-		WorkflowID("e"), ChunkWorkflowID("e", 3), DialogueWorkflowID("e", "a/b"), DialogueWorkflowID("e", "chunk-00003"),
+		WorkflowID("e"), ChunkWorkflowID("e", 3), DialogueWorkflowID("e", "a/b", 0), DialogueWorkflowID("e", "chunk-00003", 0),
 	}
 	want := []string{
 		"speech-flite", "detect-gpu-h100-qwen25omni", "detect-cpu-baseline",

@@ -16,7 +16,7 @@ import (
 type Manifest struct {
 	Spec      Spec              `json:"spec"`
 	Created   time.Time         `json:"created"`
-	Items     int               `json:"items"`               // dialogues to evaluate
+	Items     int               `json:"items"`               // to evaluate: one a dialogue and casting
 	Chunks    []objectstore.Ref `json:"chunks"`              // each a Chunk
 	Estimates []Cost            `json:"estimates,omitempty"` // of the chunks, where a budget is set
 	Exemplars []Excluded        `json:"exemplars"`
@@ -32,8 +32,10 @@ type Exemplar struct {
 
 // Excluded is a dialogue that was asked for and is not scored.
 type Excluded struct {
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
+	ID string `json:"id"`
+	// CastingNumber is the one that is left out; 0 where all of the dialogue is.
+	CastingNumber int    `json:"casting_number,omitempty"`
+	Reason        string `json:"reason"`
 }
 
 // Chunk is a stored list of at most MaxChunk items.
@@ -50,15 +52,18 @@ func (c Chunk) Estimate() Cost {
 	return sum
 }
 
-// Item points to one dialogue of the dataset, and to its clip where that
-// exists already.
+// Item points to one dialogue of the dataset, in one casting, and to its clip where
+// that exists already.
 type Item struct {
 	ID string `json:"id"`
 	// Alias stands for ID in the names of workflows, where Temporal must not show ids;
 	// "" where it may.
-	Alias string          `json:"alias,omitempty"`
-	Line  Slice           `json:"line"`
-	Clip  objectstore.Ref `json:"clip,omitzero"`
+	Alias string `json:"alias,omitempty"`
+	Line  Slice  `json:"line"`
+	// CastingNumber says which of the dialogue's castings it is, counted from 1; 0
+	// where every dialogue has one.
+	CastingNumber int             `json:"casting_number,omitempty"`
+	Clip          objectstore.Ref `json:"clip,omitzero"`
 	// Timeline is that clip's, where it is known: of clips that an earlier evaluation
 	// composed.
 	Timeline objectstore.Ref `json:"timeline,omitzero"`

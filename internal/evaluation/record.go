@@ -14,6 +14,8 @@ import (
 type Record struct {
 	Evaluation string `json:"evaluation"`
 	ID         string `json:"id"`
+	// CastingNumber is the item's.
+	CastingNumber int `json:"casting_number,omitempty"`
 
 	Truth    dialogue.Truth  `json:"truth,omitempty"`
 	Tactics  []tactic.Tactic `json:"tactics,omitempty"` // as annotated

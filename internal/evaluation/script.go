@@ -32,9 +32,10 @@ func (t ScriptTurn) Characters() int {
 	return utf8.RuneCountInString(t.Say.Text)
 }
 
-// NewScript casts a dialogue and derives its turns' keys.
-func NewScript(s Speech, engine speech.Engine, d dialogue.Dialogue) (Script, error) {
-	casting, err := voice.Cast(s.Pool, d.ID, d.Speakers(), s.CastingSeed)
+// NewScript casts a dialogue and derives its turns' keys; castingNumber is an
+// Item's.
+func NewScript(s Speech, engine speech.Engine, d dialogue.Dialogue, castingNumber int) (Script, error) {
+	casting, err := voice.Cast(s.Pool, d.ID, d.Speakers(), s.CastingSeed, castingNumber)
 	if err != nil {
 		return Script{}, err
 	}

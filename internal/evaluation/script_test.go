@@ -14,7 +14,7 @@ func TestNewScript(t *testing.T) {
 		{Speaker: "Person1", Text: "You *always* do this."}, {Speaker: "Person2", Text: "[sighs]"}, {Speaker: "Person2", Text: "No."}, {Speaker: "Person1", Text: "Yes."},
 	}}
 	engine := speech.Engine{Name: "s", Version: "1"}
-	s, err := NewScript(Speech{Synthesizer: "s", Pool: pool, Seed: 3, Context: true}, engine, d)
+	s, err := NewScript(Speech{Synthesizer: "s", Pool: pool, Seed: 3, Context: true}, engine, d, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestNewScript(t *testing.T) {
 		}
 	}
 	pool.Voices = pool.Voices[:1]
-	if _, err := NewScript(Speech{Pool: pool}, engine, d); err == nil {
+	if _, err := NewScript(Speech{Pool: pool}, engine, d, 0); err == nil {
 		t.Error("two speakers and one voice give no error")
 	}
 }

@@ -52,8 +52,9 @@ type Speech struct {
 	Synthesizer string     `json:"synthesizer"`
 	Pool        voice.Pool `json:"pool"`
 	CastingSeed uint64     `json:"casting_seed"`
-	Seed        uint32     `json:"seed"`              // for synthesizers that sample
-	Context     bool       `json:"context,omitempty"` // the neighbouring turns' texts go with every turn
+	Castings    int        `json:"castings,omitempty"` // of every dialogue, each an item of its own; 0 is one
+	Seed        uint32     `json:"seed"`               // for synthesizers that sample
+	Context     bool       `json:"context,omitempty"`  // the neighbouring turns' texts go with every turn
 }
 
 // Detection says who judges, and how often.
@@ -140,7 +141,7 @@ func (s Spec) Validate() error {
 	if !slices.Contains([]detect.Modality{detect.Audio, detect.Text, detect.ASR, Both}, s.Detection.Modality) {
 		errs = append(errs, fmt.Errorf("modality %q: use audio, text, asr or both", s.Detection.Modality))
 	}
-	errs = append(errs, s.Budget.Validate(s.Prices))
+	errs = append(errs, s.checkCastings(), s.Budget.Validate(s.Prices))
 	if s.Detection.Passes != PassesReuse && s.Detection.Passes != PassesFresh {
 		errs = append(errs, fmt.Errorf("passes %q: use reuse or fresh", s.Detection.Passes))
 	}

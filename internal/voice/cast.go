@@ -40,9 +40,15 @@ func (c Casting) Voice(speaker dialogue.Speaker) (string, bool) {
 // over many dialogues every voice and every pair of voices comes up about
 // equally often.
 //
-// It fails on an invalid pool, on a speaker given twice and when there are more
-// speakers than voices.
-func Cast(pool Pool, dialogueID string, speakers []dialogue.Speaker, seed uint64) (Casting, error) {
+// number counts a dialogue's castings from 1; 0 is the first too. The castings
+// take turns: as many as there are speakers share their voices, which move on by
+// one speaker each time, and the next ones do so with the next voices. So with two
+// speakers casting 2 exchanges the voices of casting 1, and no voice speaks for one
+// speaker twice.
+//
+// It fails on an invalid pool, on a speaker given twice, when there are more
+// speakers than voices, and when the pool has no casting of that number.
+func Cast(pool Pool, dialogueID string, speakers []dialogue.Speaker, seed uint64, number int) (Casting, error) {
 	if err := pool.Validate(); err != nil {
 		return nil, fmt.Errorf("cast dialogue %q: %w", dialogueID, err)
 	}
@@ -50,15 +56,33 @@ func Cast(pool Pool, dialogueID string, speakers []dialogue.Speaker, seed uint64
 		return nil, fmt.Errorf("cast dialogue %q: its %d speakers (%s) are more than the %d voices of pool %q (%s); use a pool with more voices or leave the dialogue out",
 			dialogueID, len(speakers), list(speakers), len(pool.Voices), pool.Name, list(pool.Slugs()))
 	}
+	if most := pool.Castings(len(speakers)); number > 1 && number > most {
+		return nil, fmt.Errorf("cast dialogue %q: pool %q of %d voices has %d castings for %d speakers, not %d; use fewer castings or a pool with more voices",
+			dialogueID, pool.Name, len(pool.Voices), most, len(speakers), number)
+	}
 	slugs := shuffled(pool.Slugs(), dialogueID, seed)
+	first, shift := 0, 0
+	if number > 1 {
+		shift = (number - 1) % len(speakers)
+		first = number - 1 - shift
+	}
 	casting := make(Casting, 0, len(speakers))
 	for i, speaker := range speakers {
 		if _, twice := casting.Voice(speaker); twice {
 			return nil, fmt.Errorf("cast dialogue %q: speaker %q is given twice", dialogueID, speaker)
 		}
-		casting = append(casting, Part{Speaker: speaker, Voice: slugs[i]})
+		casting = append(casting, Part{Speaker: speaker, Voice: slugs[first+(i+shift)%len(speakers)]})
 	}
 	return casting, nil
+}
+
+// Castings returns how many castings the pool has for so many speakers in which no
+// voice speaks for one speaker twice; 0 when it has too few voices.
+func (p Pool) Castings(speakers int) int {
+	if speakers < 1 {
+		return 0
+	}
+	return len(p.Voices) / speakers * speakers
 }
 
 // shuffled orders slugs by the hash that belongs to the dialogue and the seed.

@@ -23,7 +23,7 @@ func mustBuiltIn(t *testing.T, name string) Pool {
 
 func mustCast(t *testing.T, pool Pool, id string, speakers []dialogue.Speaker, seed uint64) Casting {
 	t.Helper()
-	casting, err := Cast(pool, id, speakers, seed)
+	casting, err := Cast(pool, id, speakers, seed, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +131,56 @@ func TestCastBalance(t *testing.T) {
 	}
 }
 
+// Within as many castings as the pool has, no voice speaks for one speaker twice,
+// and all that come up speak for every speaker. The first is what number 0 is.
+func TestCastRotates(t *testing.T) {
+	pool := mustBuiltIn(t, "flite")
+	speakers := []dialogue.Speaker{"A", "B", "C", "D", "E", "F"}
+	for n, want := range map[int]int{1: 6, 2: 6, 3: 6, 4: 4, 5: 5, 6: 6} {
+		if got := pool.Castings(n); got != want {
+			t.Fatalf("%d speakers have %d castings, want %d", n, got, want)
+		}
+		spoke := map[Part]int{}
+		voices := map[string]bool{}
+		for number := 1; number <= want; number++ {
+			casting, err := Cast(pool, "d", speakers[:n], 0, number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			distinct := map[string]bool{}
+			for _, part := range casting {
+				spoke[part]++
+				voices[part.Voice], distinct[part.Voice] = true, true
+			}
+			if len(distinct) != n {
+				t.Errorf("%d speakers, casting %d: %v has a voice twice", n, number, casting)
+			}
+		}
+		if len(spoke) != len(voices)*n {
+			t.Errorf("%d speakers: %d parts of %d voices, want each voice to speak for each speaker", n, len(spoke), len(voices))
+		}
+		for part, times := range spoke {
+			if times != 1 {
+				t.Errorf("%d speakers: %v comes up %d times", n, part, times)
+			}
+		}
+		zero, err := Cast(pool, "d", speakers[:n], 0, 0)
+		if diff := cmp.Diff(mustCast(t, pool, "d", speakers[:n], 0), zero); diff != "" || err != nil {
+			t.Errorf("%d speakers: number 0 is not the first (%v): %s", n, err, diff)
+		}
+	}
+}
+
+func TestCastTwiceSwaps(t *testing.T) {
+	pool := mustBuiltIn(t, "paper")
+	first := mustCast(t, pool, "85514414", two, 0)
+	second, err := Cast(pool, "85514414", two, 0, 2)
+	want := Casting{{"Person1", first[1].Voice}, {"Person2", first[0].Voice}}
+	if diff := cmp.Diff(want, second); diff != "" || err != nil {
+		t.Errorf("casting 2 (%v, -want +got):\n%s", err, diff)
+	}
+}
+
 func TestCastSeedMatters(t *testing.T) {
 	pool := mustBuiltIn(t, "paper")
 	same := 0
@@ -157,8 +207,13 @@ func TestCastErrors(t *testing.T) {
 		{"more speakers than voices", pool, seven, []string{`dialogue "d1"`, "7 speakers", `"S1"`, `"S7"`, "6 voices", `"flite"`, `"v1"`, `"v6"`}},
 		{"speaker twice", pool, []dialogue.Speaker{"A", "A"}, []string{`dialogue "d1"`, `"A"`, "twice"}},
 		{"invalid pool", Pool{Name: "x", Synthesizer: "flite"}, two, []string{`dialogue "d1"`, "no voices"}},
+		{"more castings than the pool has", pool, seven[:4], []string{`dialogue "d1"`, `"flite"`, "6 voices", "4 castings", "4 speakers", "not 5"}},
 	} {
-		_, err := Cast(c.pool, "d1", c.speakers, 0)
+		number := 1
+		if strings.Contains(c.name, "castings") {
+			number = 5
+		}
+		_, err := Cast(c.pool, "d1", c.speakers, 0, number)
 		if err == nil {
 			t.Errorf("%s: no error", c.name)
 			continue
