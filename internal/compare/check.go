@@ -35,13 +35,18 @@ func ParseLimit(s string) (Limit, error) {
 // and returns it. It fails where there is too little to check: an evaluation that is
 // not finished, or no dialogue of one truth.
 func (c *Comparison) Check(l Limit) (score.Loss, error) {
+	return c.CheckAt(l, score.LossConfidence)
+}
+
+// CheckAt is Check with another confidence than that of one check made once.
+func (c *Comparison) CheckAt(l Limit, confidence float64) (score.Loss, error) {
 	last := len(c.Evaluations) - 1
 	for _, side := range []Side{c.Evaluations[0], c.Evaluations[last]} {
 		if side.Pending > 0 {
 			return score.Loss{}, fmt.Errorf("%s can't be checked: evaluation %s is not finished, %d of %d dialogues have no record yet", l.Metric, side.Evaluation, side.Pending, side.Items)
 		}
 	}
-	loss := score.MeasureLoss(pairs(c.paired, 0, last), l.Metric, l.Allowed)
+	loss := score.MeasureLoss(pairs(c.paired, 0, last), l.Metric, l.Allowed, confidence)
 	if !loss.Lost.Defined {
 		return loss, fmt.Errorf("%s can't be checked: %s", l.Metric, loss.Lost.Reason)
 	}
@@ -59,6 +64,6 @@ func Sentence(l score.Loss) string {
 	if l.Smallest.Defined {
 		smallest = fmt.Sprintf("the smallest loss it could have shown is %.3f", l.Smallest.Value)
 	}
-	return fmt.Sprintf("%s: %s went from %.3f to %.3f (n = %d, %d open as not right): lost %.3f, with 95%% confidence at least %.3f, allowed %s; %s",
-		word, l.Metric, l.Before.Value, l.After.Value, l.N, l.Open, l.Lost.Value, l.AtLeast.Value, strconv.FormatFloat(l.Allowed, 'g', -1, 64), smallest)
+	return fmt.Sprintf("%s: %s went from %.3f to %.3f (n = %d, %d open as not right): lost %.3f, with %s%% confidence at least %.3f, allowed %s; %s",
+		word, l.Metric, l.Before.Value, l.After.Value, l.N, l.Open, l.Lost.Value, strconv.FormatFloat(100*l.Confidence, 'g', 6, 64), l.AtLeast.Value, strconv.FormatFloat(l.Allowed, 'g', -1, 64), smallest)
 }

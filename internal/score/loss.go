@@ -39,7 +39,9 @@ type Loss struct {
 	Before  Figure `json:"before"`
 	After   Figure `json:"after"`
 	Lost    Figure `json:"lost"`     // before minus after
-	AtLeast Figure `json:"at_least"` // with 95% confidence, one-sided
+	AtLeast Figure `json:"at_least"` // one-sided, with this confidence
+	// Confidence is of AtLeast and so of Shown, from 0 to 1.
+	Confidence float64 `json:"confidence"`
 	// Allowed is what may be lost; Shown says that more than that was.
 	Allowed float64 `json:"allowed"`
 	Shown   bool    `json:"shown"`
@@ -48,14 +50,14 @@ type Loss struct {
 	Smallest Figure `json:"smallest_shown"`
 }
 
-// z90 is the normal quantile of a two-sided 90% interval: each of its ends is a
-// one-sided 95% bound.
-const z90 = 1.6448536269514722
+// LossConfidence is that of one check made once.
+const LossConfidence = 0.95
 
 // MeasureLoss compares pairs, whose first condition was before the second.
-// allowed is from 0 to 1.
-func MeasureLoss(pairs []Pair, m Metric, allowed float64) Loss {
-	out := Loss{Metric: m, Allowed: allowed}
+// allowed is from 0 to 1, confidence of the lower bound between them.
+func MeasureLoss(pairs []Pair, m Metric, allowed, confidence float64) Loss {
+	out := Loss{Metric: m, Allowed: allowed, Confidence: confidence}
+	z := math.Sqrt2 * math.Erfcinv(2*(1-confidence)) // the normal quantile: one end of an interval
 	var strata []agreement.Paired
 	switch m {
 	case MetricRecall:
@@ -78,10 +80,10 @@ func MeasureLoss(pairs []Pair, m Metric, allowed float64) Loss {
 		after += float64(s.Both+s.OnlySecond) / float64(s.N())
 		size++
 	}
-	lost, least := leastLoss(strata)
+	lost, least := leastLoss(strata, z)
 	out.Before, out.After, out.Lost, out.AtLeast = defined(before/size), defined(after/size), defined(lost), defined(least)
 	out.Shown = least > allowed
-	out.Smallest = smallestLoss(strata, allowed)
+	out.Smallest = smallestLoss(strata, allowed, z)
 	return out
 }
 
@@ -103,11 +105,11 @@ func (l *Loss) count(pairs []Pair, truth dialogue.Truth) agreement.Paired {
 }
 
 // leastLoss returns the mean loss of strata that have pairs, and its lower bound.
-func leastLoss(strata []agreement.Paired) (lost, least float64) {
+func leastLoss(strata []agreement.Paired, z float64) (lost, least float64) {
 	squares := 0.0
 	for _, s := range strata {
 		n := s.N()
-		below, _ := newcombe(wilson(s.Both+s.OnlyFirst, n, z90), wilson(s.Both+s.OnlySecond, n, z90), s)
+		below, _ := newcombe(wilson(s.Both+s.OnlyFirst, n, z), wilson(s.Both+s.OnlySecond, n, z), s)
 		lost += float64(s.OnlyFirst-s.OnlySecond) / float64(n)
 		squares += below * below
 	}
@@ -117,7 +119,7 @@ func leastLoss(strata []agreement.Paired) (lost, least float64) {
 
 // smallestLoss searches the losses of what was right before. With two strata it
 // takes every loss of the first, and the least of the second that goes with it.
-func smallestLoss(strata []agreement.Paired, allowed float64) Figure {
+func smallestLoss(strata []agreement.Paired, allowed, z float64) Figure {
 	first := strata[0]
 	last := strata[len(strata)-1]
 	outer := 0
@@ -133,11 +135,11 @@ func smallestLoss(strata []agreement.Paired, allowed float64) Figure {
 			return []agreement.Paired{afterLosing(first, k), afterLosing(last, j)}
 		}
 		right := last.Both + last.OnlyFirst
-		j := sort.Search(right+1, func(j int) bool { _, least := leastLoss(lose(j)); return least > allowed })
+		j := sort.Search(right+1, func(j int) bool { _, least := leastLoss(lose(j), z); return least > allowed })
 		if j > right {
 			continue
 		}
-		if lost, _ := leastLoss(lose(j)); !best.Defined || lost < best.Value {
+		if lost, _ := leastLoss(lose(j), z); !best.Defined || lost < best.Value {
 			best = defined(lost)
 		}
 	}

@@ -72,7 +72,7 @@ func TestMeasureLoss(t *testing.T) {
 		{"both truths", slices.Concat(table(dialogue.Yes, 20, 10, 2, 8), table(dialogue.No, 30, 6, 3, 11)), MetricBalancedAccuracy, 0.02, 0.12999999999999995, 0.04243579154084556, true, 0.07250000000000001, true},
 		{"both truths as one", slices.Concat(table(dialogue.Yes, 20, 10, 2, 8), table(dialogue.No, 30, 6, 3, 11)), MetricAccuracy, 0.02, 0.12222222222222212, 0.03860017423384156, true, 0.07777777777777772, true},
 	} {
-		l := MeasureLoss(test.pairs, test.metric, test.allowed)
+		l := MeasureLoss(test.pairs, test.metric, test.allowed, LossConfidence)
 		near(t, test.name+": lost", l.Lost, test.lost, 1e-9)
 		near(t, test.name+": at least", l.AtLeast, test.atLeast, 1e-9)
 		if l.Shown != test.shown {
@@ -84,14 +84,26 @@ func TestMeasureLoss(t *testing.T) {
 	}
 }
 
+// More confidence is a lower bound: the same method in Python, with z = 2.3263479 and
+// z = 4.7534243.
+func TestMeasureLossWithMoreConfidence(t *testing.T) {
+	for confidence, want := range map[float64]float64{0.99: 0.1759970904269233, 0.999999: 0.055305631685978685} {
+		l := MeasureLoss(table(dialogue.No, 60, 40, 4, 20), MetricSpecificity, 0.05, confidence)
+		near(t, "at least", l.AtLeast, want, 1e-7)
+		if l.Confidence != confidence || l.Shown != (want > 0.05) {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
 // Who stops deciding loses; who never decided has nothing to lose.
 func TestOpenVerdictsAreNotRight(t *testing.T) {
-	l := MeasureLoss(slices.Concat(pairs(dialogue.Yes, vote.Yes, vote.Unresolved, 20), pairs(dialogue.Yes, vote.Unresolved, vote.No, 5)), MetricRecall, 0.1)
+	l := MeasureLoss(slices.Concat(pairs(dialogue.Yes, vote.Yes, vote.Unresolved, 20), pairs(dialogue.Yes, vote.Unresolved, vote.No, 5)), MetricRecall, 0.1, LossConfidence)
 	if l.N != 25 || l.Open != 25 || !l.Shown || l.Lost.Value != 0.8 {
 		t.Errorf("%+v", l)
 	}
 	for _, m := range []Metric{MetricRecall, MetricSpecificity, MetricBalancedAccuracy, MetricAccuracy} {
-		if l := MeasureLoss(nil, m, 0); l.Shown || l.Lost.Defined || l.AtLeast.Defined || l.Smallest.Defined {
+		if l := MeasureLoss(nil, m, 0, LossConfidence); l.Shown || l.Lost.Defined || l.AtLeast.Defined || l.Smallest.Defined {
 			t.Errorf("%s of nothing: %+v", m, l)
 		}
 		if parsed, err := ParseMetric(string(m)); err != nil || parsed != m {
@@ -105,6 +117,7 @@ func TestOpenVerdictsAreNotRight(t *testing.T) {
 
 // The search finds what trying everything finds, and what it says is so.
 func TestSmallestLoss(t *testing.T) {
+	const z = 1.6448536269514722
 	rng := rand.New(rand.NewPCG(3, 4))
 	random := func() agreement.Paired {
 		return agreement.Paired{Both: rng.IntN(15), OnlyFirst: rng.IntN(3), OnlySecond: rng.IntN(3), Neither: 1 + rng.IntN(10)}
@@ -116,18 +129,18 @@ func TestSmallestLoss(t *testing.T) {
 		for j := range strata[0].Both + strata[0].OnlyFirst + 1 {
 			losing := []agreement.Paired{afterLosing(strata[0], j)}
 			if len(strata) == 1 {
-				if lost, least := leastLoss(losing); least > allowed {
+				if lost, least := leastLoss(losing, z); least > allowed {
 					best = min(best, lost)
 				}
 				continue
 			}
 			for k := range strata[1].Both + strata[1].OnlyFirst + 1 {
-				if lost, least := leastLoss(append(losing[:1:1], afterLosing(strata[1], k))); least > allowed {
+				if lost, least := leastLoss(append(losing[:1:1], afterLosing(strata[1], k)), z); least > allowed {
 					best = min(best, lost)
 				}
 			}
 		}
-		got := smallestLoss(strata, allowed)
+		got := smallestLoss(strata, allowed, z)
 		if got.Defined != !math.IsInf(best, 1) || got.Defined && math.Abs(got.Value-best) > 1e-12 {
 			t.Fatalf("%+v, allowed %v: %+v, want %v", strata, allowed, got, best)
 		}
