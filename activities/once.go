@@ -47,9 +47,10 @@ func (o Once) Do(ctx context.Context, key string, lifetime time.Duration, make f
 		return objectstore.Ref{}, false, err
 	}
 	defer o.release(ctx, claim)
-	// The last holder may have stored it between the look and the claim.
-	if ref, err := o.Store.Stat(ctx, key); !errors.Is(err, objectstore.ErrNotFound) {
-		return ref, false, err
+	if !claim.First { // the last holder may have stored it between the look and the claim
+		if ref, err := o.Store.Stat(ctx, key); !errors.Is(err, objectstore.ErrNotFound) {
+			return ref, false, err
+		}
 	}
 
 	bounded, cancel := context.WithTimeout(ctx, lifetime)

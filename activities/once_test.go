@@ -162,10 +162,18 @@ func (s storedBetween) Stat(ctx context.Context, key string) (objectstore.Ref, e
 	return s.Store.Stat(ctx, key)
 }
 
+// Whoever claims a key that others have claimed before looks again.
 func TestOnceLooksAgainUnderItsClaim(t *testing.T) {
 	o, messages := newOnce()
+	claim, err := objectstore.Acquire(t.Context(), o.Store, onceKey, "other", noon, onceLifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
 	theirs, err := objectstore.PutBytes(t.Context(), o.Store, onceKey, []byte("theirs"), objectstore.PutOptions{})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := claim.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	o.Store = storedBetween{o.Store, new(int)}

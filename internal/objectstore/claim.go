@@ -38,6 +38,10 @@ type Claim struct {
 	Owner   string
 	Expires time.Time
 
+	// First says that nobody has claimed the key before, so that nobody can have made
+	// the object since the holder looked for it before Acquire: it needn't look again.
+	First bool
+
 	store      Store
 	generation int
 	nonce      string
@@ -61,8 +65,9 @@ const (
 )
 
 // Acquire claims the costly making of the object under key for owner, from now
-// for lifetime. Use it so: look for the object; Acquire; look again, as the last
-// holder may have just stored it; make and store it; Release.
+// for lifetime. Use it so: look for the object; Acquire; look again unless it is the
+// First claim, as the last holder may have just stored it; make and store it;
+// Release.
 //
 // It returns a *ClaimedError (ErrClaimed) while another owner's claim is live.
 // An expired or released claim is taken over, by exactly one of those who try.
@@ -80,10 +85,12 @@ const (
 // claims/<key>/<n>, written only if absent, and the newest generation is the
 // claim. Taking over means writing the next one. Release overwrites one's own
 // object instead of deleting it, so that the newest generation is never deleted
-// by us and no number is used twice. Superseded generations are deleted; whoever
+// by us and no number is won twice. Superseded generations are deleted; whoever
 // was slow enough to write into such a gap sees a newer one when it looks again
-// and has lost. One small object a key stays behind; a lifecycle rule on
-// ClaimPrefix may remove it once it is older than MaxClaim.
+// and has lost. So the first generation is written without a look: nearly every
+// claim is a key's first, and listing what isn't there is slow on some servers. One
+// small object a key stays behind; a lifecycle rule on ClaimPrefix may remove it
+// once it is older than MaxClaim.
 func Acquire(ctx context.Context, store Store, key, owner string, now time.Time, lifetime time.Duration) (Claim, error) {
 	if owner == "" || lifetime <= 0 || lifetime > MaxClaim {
 		return Claim{}, fault.Permanentf(fmt.Sprintf("claim %q", key), "bad_claim",
@@ -93,6 +100,13 @@ func Acquire(ctx context.Context, store Store, key, owner string, now time.Time,
 		return Claim{}, err
 	}
 	claim := Claim{Key: key, Owner: owner, Expires: now.Add(lifetime), store: store, nonce: rand.Text()}
+	won, err := claim.take(ctx, 1)
+	if err != nil {
+		return Claim{}, err
+	}
+	if claim.First = won; won {
+		return claim, nil
+	}
 	for range maxClaimTries {
 		won, err := claim.try(ctx, now)
 		if err != nil {
@@ -125,14 +139,19 @@ func (c *Claim) try(ctx context.Context, now time.Time) (bool, error) {
 			return false, &ClaimedError{Key: c.Key, Owner: held.Owner, Expires: held.Expires}
 		}
 	}
-	c.generation = newest + 1
+	return c.take(ctx, newest+1)
+}
+
+// take writes a generation; false means that others have written it or a newer one.
+func (c *Claim) take(ctx context.Context, generation int) (bool, error) {
+	c.generation = generation
 	switch err := c.write(ctx, false, PutOptions{IfAbsent: true}); {
 	case errors.Is(err, ErrExists):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	seen, err = generations(ctx, c.store, c.Key)
+	seen, err := generations(ctx, c.store, c.Key)
 	if err != nil {
 		return false, err
 	}

@@ -94,3 +94,20 @@ func TestAttemptsOfOneOwner(t *testing.T) {
 		t.Errorf("left %q, want %q", left, want)
 	}
 }
+
+// Only who finds a key that was never claimed needn't look for its object again.
+func TestFirstClaim(t *testing.T) {
+	store := mem.New()
+	first := acquire(t, store, "a")
+	if !first.First {
+		t.Error("a key's first claim doesn't say so")
+	}
+	if err := first.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, owner := range []string{"b", "b"} { // the second time beside the superseded first
+		if later := acquire(t, store, owner); later.First {
+			t.Error("a later claim says that it is the first")
+		}
+	}
+}
