@@ -49,6 +49,7 @@ var rules = map[string]rule{
 	"evaluation": {product: domain + " " + ports + " prompt", outside: "github.com/BurntSushi/toml"}, // of the ports it takes types only
 	"report":     {product: domain + " " + ports + " evaluation"},
 	"compare":    {product: "dialogue evaluation report score tactic vote"},
+	"trend":      {product: "compare evaluation report score vote"},
 	"fault":      {},
 	"secret":     {},
 	"remote":     {product: "fault secret", outside: "net/http"},
@@ -104,4 +105,4 @@ var rules = map[string]rule{
 
 // timeless packages read no clock, on top of their rows: they may name times,
 // never ask for one.
-var timeless = strings.Fields(domain + " agreement annotation compare prosody sample evaluation report fault prompt detect recognize speech")
+var timeless = strings.Fields(domain + " agreement annotation compare trend prosody sample evaluation report fault prompt detect recognize speech")
