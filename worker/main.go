@@ -47,6 +47,7 @@ type settings struct {
 	account     account
 	concurrency concurrency
 	deployment  deployment
+	listen      string // host:port for metrics and health; "" is nowhere
 }
 
 // account is the provider's, whose calls at once all workers share.
@@ -78,6 +79,7 @@ func parse(args []string, help io.Writer) (settings, error) {
 	flags.IntVar(&s.concurrency.speech, "speech-calls", 2*runtime.NumCPU(), "role speech: calls at once")
 	flags.IntVar(&s.concurrency.audio, "audio-jobs", runtime.NumCPU(), "role audio: compositions and recognitions at once")
 	flags.IntVar(&s.concurrency.detect, "detect-calls", 4*runtime.NumCPU(), "role detect: calls at once")
+	flags.StringVar(&s.listen, "listen", "", "serve /metrics, /healthz and /readyz here, e.g. 127.0.0.1:9464; default nowhere")
 	s.deployment.flags(flags)
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -113,6 +115,9 @@ func (s *settings) validate() error {
 		errs = append(errs, fmt.Errorf("--speech-lease: %w", err))
 	}
 	if err := s.deployment.validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := checkListen(s.listen); err != nil {
 		errs = append(errs, err)
 	}
 	for name, n := range map[string]int{"--speech-calls": s.concurrency.speech, "--audio-jobs": s.concurrency.audio, "--detect-calls": s.concurrency.detect} {
@@ -152,6 +157,18 @@ func run(ctx context.Context, args []string, lookup func(string) (string, bool),
 func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Writer) error {
 	log := telemetry.Logger(errOut, cfg.LogJSON, cfg.LogLevel)
 	defer func() { _ = log.Sync() }() // stderr can't be synced everywhere
+	metrics, err := telemetry.NewMetrics(log.Named("metrics"))
+	if err != nil {
+		return err
+	}
+	health := &health{now: time.Now}
+	if s.listen != "" {
+		stop, err := serveMonitor(s.listen, monitor(metrics.Handler(), health), log.Named("listen"))
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 
 	store, err := s3.New(ctx, cfg.Store)
 	if err != nil {
@@ -165,7 +182,7 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		return err
 	}
 	cfg.Temporal.DataConverter, cfg.Temporal.FailureConverter = payloads.DataConverter(), payloads.FailureConverter()
-	cfg.Temporal.Logger = telemetry.SDK(log.Named("temporal"))
+	cfg.Temporal.Logger, cfg.Temporal.MetricsHandler = telemetry.SDK(log.Named("temporal")), metrics.SDK()
 	temporal, err := client.DialContext(ctx, cfg.Temporal)
 	if err != nil {
 		return fmt.Errorf("connect to Temporal at %s, namespace %q: %w", cfg.Temporal.HostPort, cfg.Temporal.Namespace, err)
@@ -183,8 +200,16 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		eleven:   cfg.Eleven,
 		once:     activities.Once{Store: objects, Log: log.Named("once"), Now: time.Now},
 	}
+	broken := make(chan error, 1)
 	workers, queues, err := parts.workers(temporal, worker.Options{
 		WorkerStopTimeout: cfg.Drain,
+		// A worker that Temporal refuses to give work stops by itself.
+		OnFatalError: func(err error) {
+			select {
+			case broken <- err:
+			default: // the first one is told
+			}
+		},
 		Interceptors:      []interceptor.WorkerInterceptor{&activities.Attempts{}},
 		DeploymentOptions: s.deployment.options(),
 	})
@@ -197,6 +222,13 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 			return fmt.Errorf("start worker: %w", err)
 		}
 	}
+	health.works([]check{
+		{"Temporal", func(ctx context.Context) error {
+			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
+			return err
+		}},
+		{"the object store", store.Check},
+	})
 	fmt.Fprintf(out, "worker ready: queues %s\n", strings.Join(queues, ", "))
 	if advice := s.deployment.advice(ctx, temporal); advice != "" {
 		fmt.Fprintln(errOut, "worker: "+advice)
@@ -205,7 +237,10 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	select {
 	case <-ctx.Done():
 	case failed = <-payloads.Missing(): // its tasks are for workers that can read them
+	case err := <-broken:
+		failed = fmt.Errorf("poll Temporal for work: %w", err)
 	}
+	health.drains()
 	log.Info("stopping: no new work, calls in flight may finish", zap.Duration("drain", cfg.Drain))
 	stopAll(workers)
 	return failed

@@ -26,6 +26,7 @@ const (
 	temporal = "go.temporal.io"
 	aws      = "github.com/aws"
 	zap      = "go.uber.org/zap"
+	otel     = "go.opentelemetry.io github.com/prometheus"
 	// A simulator is a vendor's server: it shares nothing with the adapter that asks it.
 	forSimulator = "simulator/ledger simulator/schedule"
 
@@ -80,7 +81,7 @@ var rules = map[string]rule{
 	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech tactic voice vote", outside: temporal}, // of the ports it takes types only
 	"codec":      {product: "secret", outside: temporal},                                                                               // its nonces are random
 	"config":     {product: "codec objectstore/s3 secret", outside: temporal + " " + zap + " os"},
-	"telemetry":  {outside: temporal + " " + zap},
+	"telemetry":  {outside: temporal + " " + zap + " " + otel + " net/http"},
 	"actions":    {outside: temporal},
 	"starter": {
 		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation fault objectstore/s3 prompt report sample secret telemetry workflows",
@@ -89,7 +90,7 @@ var rules = map[string]rule{
 	"worker": {
 		product: domain + " " + ports + " activities archive codec config evaluation fault prompt telemetry workflows" +
 			" detect/baseline detect/chat objectstore/s3 recognize/pocketsphinx speech/elevenlabs speech/flite speech/rhvoice",
-		outside: temporal + " " + zap + " crypto/rand net os runtime syscall github.com/spf13",
+		outside: temporal + " " + zap + " " + otel + " crypto/rand net net/http os runtime syscall github.com/spf13",
 	},
 
 	// Help for tests: no product code imports it.
