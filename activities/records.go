@@ -114,9 +114,10 @@ func (r *Records) save(ctx context.Context, task RecordTask) (objectstore.Ref, e
 			record.Wordless++
 		}
 	}
-	if !task.Timeline.IsZero() {
+	// Of several castings one that failed counts against its voices.
+	if !task.Timeline.IsZero() || record.CastingNumber > 0 {
 		plan, err := job.script()
-		if err != nil {
+		if err != nil && task.Failure == nil {
 			return objectstore.Ref{}, err
 		}
 		record.Casting = plan.Casting

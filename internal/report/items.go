@@ -7,14 +7,21 @@ import (
 
 // exemplars finds records of dialogues that a prompt shows, or may show. Whoever
 // starts an evaluation leaves them out; this is for a manifest that did not.
-type exemplars struct{ ids, texts, clips map[string]bool }
+type exemplars struct {
+	ids, texts, clips map[string]bool
+	castings          map[evaluation.Rendition]bool // left out alone
+}
 
 func findExemplars(records []evaluation.Record, in Input) exemplars {
-	e := exemplars{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	e := exemplars{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[evaluation.Rendition]bool{}}
 	for _, id := range in.Manifest.Spec.Rules.ExemplarIDs {
 		e.ids[id] = true
 	}
 	for _, excluded := range in.Manifest.Exemplars {
+		if n := excluded.CastingNumber; n > 0 {
+			e.castings[evaluation.Rendition{ID: excluded.ID, Casting: n}] = true
+			continue
+		}
 		e.ids[excluded.ID] = true
 	}
 	for _, shown := range in.Shown {
@@ -39,7 +46,7 @@ func findExemplars(records []evaluation.Record, in Input) exemplars {
 // reason says why a record must not be scored; "" when it may be.
 func (e exemplars) reason(r evaluation.Record) string {
 	switch {
-	case e.ids[r.ID]:
+	case e.ids[r.ID], e.castings[r.Rendition()]:
 		return "exemplar"
 	case e.texts[r.TextHash]:
 		return "same text as an exemplar"

@@ -34,8 +34,9 @@ type VoiceQuality struct {
 
 // Flag is a reason to listen to a clip.
 type Flag struct {
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
+	ID            string `json:"id"`
+	CastingNumber int    `json:"casting_number,omitempty"`
+	Reason        string `json:"reason"`
 }
 
 // voiceData gathers one voice's measurements.
@@ -66,7 +67,7 @@ func measureQuality(dialogues []Dialogue, thresholds evaluation.Quality) Quality
 		}
 		d.Flagged = q.flag(*d.Record.Quality)
 		for _, reason := range d.Flagged {
-			q.Flagged = append(q.Flagged, Flag{ID: d.ID, Reason: reason})
+			q.Flagged = append(q.Flagged, Flag{ID: d.ID, CastingNumber: d.CastingNumber, Reason: reason})
 		}
 	}
 	return q

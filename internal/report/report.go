@@ -39,7 +39,7 @@ type Report struct {
 	Evaluation string `json:"evaluation"`
 	Note       string `json:"note,omitempty"`
 
-	Items   int `json:"items"`   // dialogues in the manifest
+	Items   int `json:"items"`   // in the manifest: one a dialogue and casting
 	Pending int `json:"pending"` // of those, without a record yet
 
 	score.Result
@@ -51,14 +51,15 @@ type Report struct {
 	LeftOut    []ReasonCount         `json:"left_out"`  // of Exemplars, by reason
 	Seen       Seen                  `json:"seen"`
 	Answers
-	Modalities *Modalities      `json:"modalities,omitempty"` // of both
+	Modalities *Modalities      `json:"modalities,omitempty"`    // of both
+	Voices     *Voices          `json:"voice_effects,omitempty"` // where castings are known
 	Quality    Quality          `json:"quality"`
 	Usage      evaluation.Usage `json:"usage"` // of all records, and of rendering the exemplars
 	Cost       Cost             `json:"cost"`  // of Usage
 	Server     []detect.Fact    `json:"server"`
 	Settings   Settings         `json:"settings"`
 
-	Dialogues []Dialogue `json:"dialogues"` // by id
+	Dialogues []Dialogue `json:"dialogues"` // by id, then casting
 }
 
 // VerdictCount counts one verdict.
@@ -75,7 +76,8 @@ type ReasonCount struct {
 
 // Failure is a dialogue without a verdict.
 type Failure struct {
-	ID string `json:"id"`
+	ID            string `json:"id"`
+	CastingNumber int    `json:"casting_number,omitempty"`
 	evaluation.Failure
 }
 
@@ -106,13 +108,13 @@ type Dialogue struct {
 // stands twice.
 func Build(in Input) (Report, error) {
 	records := slices.Clone(in.Records)
-	slices.SortFunc(records, func(a, b evaluation.Record) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(records, func(a, b evaluation.Record) int { return a.Rendition().Compare(b.Rendition()) })
 	for i, r := range records {
 		if r.Evaluation != in.Manifest.Spec.ID {
 			return Report{}, fmt.Errorf("build report: a record of evaluation %q, not %q", r.Evaluation, in.Manifest.Spec.ID)
 		}
-		if i > 0 && r.ID == records[i-1].ID {
-			return Report{}, fmt.Errorf("build report: two records of dialogue %q", r.ID)
+		if i > 0 && r.Rendition() == records[i-1].Rendition() {
+			return Report{}, fmt.Errorf("build report: two records of dialogue %q%s", r.ID, evaluation.CastingLabel(r.CastingNumber))
 		}
 	}
 	if len(records) > in.Manifest.Items {
@@ -155,6 +157,7 @@ func Build(in Input) (Report, error) {
 	out.Quality = measureQuality(out.Dialogues, in.Manifest.Spec.Quality)
 	rules := in.Manifest.Spec.Rules
 	out.Answers = answers(out.Dialogues, first, rules)
+	out.Voices = compareVoices(out.Dialogues, in.Manifest.Spec.Castings())
 	out.scoreItems()
 	if in.Manifest.Spec.Detection.Modality == evaluation.Both {
 		out.Modalities = compareModalities(out.Dialogues, rules)
@@ -189,13 +192,13 @@ func countReasons(excluded []evaluation.Excluded) []ReasonCount {
 func (r *Report) collect() {
 	for _, d := range r.Dialogues {
 		if d.Seen {
-			r.Seen.IDs = append(r.Seen.IDs, d.ID)
+			r.Seen.IDs = union(r.Seen.IDs, d.ID)
+			r.Seen.N++
 		}
 		if d.Failure != nil {
-			r.Failures = append(r.Failures, Failure{ID: d.ID, Failure: *d.Failure})
+			r.Failures = append(r.Failures, Failure{ID: d.ID, CastingNumber: d.CastingNumber, Failure: *d.Failure})
 		}
 	}
-	r.Seen.N = len(r.Seen.IDs)
 	r.Seen.Contaminated = r.Seen.N > 0
 }
 

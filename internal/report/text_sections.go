@@ -22,6 +22,7 @@ func WriteText(w io.Writer, r Report) error {
 	if r.Modalities != nil {
 		t.modalities(*r.Modalities)
 	}
+	t.voiceEffects(r.Voices)
 	t.seen(r.Seen)
 	t.quality(r)
 	t.failures(r.Failures)
@@ -37,7 +38,11 @@ func (t *text) heading(r Report) {
 		t.prose("** %s **", printable(r.Note))
 	}
 	model := cmp.Or(spec.Detection.ModelName, r.Settings.Engines.Detector.Model, "model not known yet")
-	t.prose("%s, %d %s, by %s (%s), rules %s", printable(spec.Dataset.Name), r.Items, plural(r.Items, "dialogue"),
+	castings := ""
+	if n := spec.Castings(); n > 1 {
+		castings = fmt.Sprintf(" (a dialogue counts once in each of its %d castings)", n)
+	}
+	t.prose("%s, %d %s%s, by %s (%s), rules %s", printable(spec.Dataset.Name), r.Items, plural(r.Items, "dialogue"), castings,
 		printable(spec.Detection.Detector), printable(model), printable(spec.Rules.Name))
 	if r.Pending > 0 {
 		t.line("NOT FINISHED: %d %s without a record yet", r.Pending, plural(r.Pending, "dialogue"))
@@ -66,7 +71,9 @@ func (t *text) leftOut(r Report) {
 		reasons[i] = fmt.Sprintf("%d %s", c.Count, printable(c.Reason))
 	}
 	t.prose("Left out of all figures: %d (%s)", n, strings.Join(reasons, ", "))
-	t.entries(n, func(i int) string { return printable(r.Exemplars[i].ID) + ": " + printable(r.Exemplars[i].Reason) })
+	t.entries(n, func(i int) string {
+		return id(r.Exemplars[i].ID, r.Exemplars[i].CastingNumber) + ": " + printable(r.Exemplars[i].Reason)
+	})
 }
 
 func (t *text) headline(r Report) {
@@ -119,7 +126,9 @@ func (t *text) quality(r Report) {
 	}
 	t.prose("Flagged, to be listened to (above a word error rate of %g, or more than %g semitones from the voice's median; they are in all figures):",
 		q.Thresholds.MaxWER, q.Thresholds.MaxF0Semitones)
-	t.list(len(q.Flagged), func(i int) string { return printable(q.Flagged[i].ID) + ": " + printable(q.Flagged[i].Reason) })
+	t.list(len(q.Flagged), func(i int) string {
+		return id(q.Flagged[i].ID, q.Flagged[i].CastingNumber) + ": " + printable(q.Flagged[i].Reason)
+	})
 	if q.WithoutFlagged != nil {
 		t.table(
 			"flagged clips\taccuracy\tbalanced\tmacro F1\tweighted F1",
@@ -140,7 +149,7 @@ func (t *text) failures(failures []Failure) {
 	t.line("%d %s failed:", n, plural(n, "dialogue"))
 	t.list(n, func(i int) string {
 		f := failures[i]
-		return fmt.Sprintf("%s: %s: %s (%s)", printable(f.ID), printable(f.Stage), printable(f.Message), printable(f.Code))
+		return fmt.Sprintf("%s: %s: %s (%s)", id(f.ID, f.CastingNumber), printable(f.Stage), printable(f.Message), printable(f.Code))
 	})
 }
 
