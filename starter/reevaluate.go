@@ -145,7 +145,7 @@ func (r *again) check() error {
 
 // plan is the new evaluation, and its items.
 func (r *again) plan(ctx context.Context, store archive.Archive, source source) (plan, []evaluation.Item, error) {
-	p := plan{spec: source.manifest.Spec}
+	p := plan{spec: source.Manifest.Spec}
 	if err := r.change(&p.spec); err != nil {
 		return p, nil, usageError{err}
 	}
@@ -155,17 +155,17 @@ func (r *again) plan(ctx context.Context, store archive.Archive, source source) 
 	if err := source.show(&p); err != nil {
 		return p, nil, err
 	}
-	kept, leftOut := evaluation.Again(source.items, source.records, p.spec.Heard())
+	kept, leftOut := evaluation.Again(source.Items, source.Records, p.spec.Heard())
 	dialogues, err := store.Dialogues(ctx, p.spec.Dataset.Lines, kept)
 	if err != nil {
 		return p, nil, err
 	}
-	p.excluded = append(slices.Clone(source.manifest.Exemplars), leftOut...)
+	p.excluded = append(slices.Clone(source.Manifest.Exemplars), leftOut...)
 	if err := p.leaveOutExemplars(dialogues, dialogues); err != nil {
 		return p, nil, err
 	}
 	if len(p.dialogues) == 0 {
-		return p, nil, fmt.Errorf("nothing to judge again: all %d dialogues of %q are left out, e.g. %q: %s", len(source.items), r.source, p.excluded[len(p.excluded)-1].ID, p.excluded[len(p.excluded)-1].Reason)
+		return p, nil, fmt.Errorf("nothing to judge again: all %d dialogues of %q are left out, e.g. %q: %s", len(source.Items), r.source, p.excluded[len(p.excluded)-1].ID, p.excluded[len(p.excluded)-1].Reason)
 	}
 	for _, e := range leftOut {
 		p.notes = append(p.notes, fmt.Sprintf("left out: %q, %s", e.ID, e.Reason))

@@ -9,42 +9,23 @@ import (
 	"github.com/speechmanip/speechmanip/internal/archive"
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
-	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/prompt"
 )
 
 // source is what is stored of the evaluation whose clips are judged again.
 type source struct {
-	manifest evaluation.Manifest
-	items    []evaluation.Item
-	records  []evaluation.Record
-	shown    []shownExemplar
-	stored   []evaluation.Exemplar // the same, with the clips that were shown
+	archive.Source
+	shown []shownExemplar // as Shown, with what was said
 }
 
 func readSource(ctx context.Context, store archive.Archive, id string) (source, error) {
-	manifest, _, err := store.Manifest(ctx, id)
+	stored, err := store.Source(ctx, id)
 	if err != nil {
 		return source{}, unknown(id, err)
 	}
-	s := source{manifest: manifest, stored: manifest.Shown}
-	if s.items, err = store.Items(ctx, manifest); err != nil {
-		return s, err
-	}
-	if s.records, err = store.Records(ctx, manifest); err != nil {
-		return s, err
-	}
-	engines, _, err := store.Engines(ctx, id)
-	if err != nil {
-		return s, err
-	}
-	if !engines.Exemplars.IsZero() {
-		if s.stored, err = objectstore.GetJSON[[]evaluation.Exemplar](ctx, store.Store, engines.Exemplars); err != nil {
-			return s, fmt.Errorf("read the exemplars: %w", err)
-		}
-	}
-	for _, e := range s.stored {
-		d, err := store.Dialogue(ctx, manifest.Spec.Dataset.Lines, e.Item)
+	s := source{Source: stored}
+	for _, e := range stored.Shown {
+		d, err := store.Dialogue(ctx, stored.Manifest.Spec.Dataset.Lines, e.Item)
 		if err != nil {
 			return s, fmt.Errorf("read the exemplars: %w", err)
 		}
@@ -64,13 +45,13 @@ func (s source) show(p *plan) error {
 		return err
 	}
 	if len(s.shown) != strategy.Exemplars {
-		return fmt.Errorf("evaluation %q showed %d exemplars, prompt strategy %s shows %d: start with `starter evaluate --prompt %s`", s.manifest.Spec.ID, len(s.shown), d.Strategy, strategy.Exemplars, d.Strategy)
+		return fmt.Errorf("evaluation %q showed %d exemplars, prompt strategy %s shows %d: start with `starter evaluate --prompt %s`", s.Manifest.Spec.ID, len(s.shown), d.Strategy, strategy.Exemplars, d.Strategy)
 	}
 	var errs []error
 	for i, e := range s.shown {
 		errs = append(errs, e.complete(p.spec.Rules))
-		if s.stored[i].Item.Clip.IsZero() && slices.Contains(d.Modalities(), detect.Audio) {
-			errs = append(errs, fmt.Errorf("exemplar %q has no clip in evaluation %q, and nothing is synthesised: start with `starter evaluate`", e.ID, s.manifest.Spec.ID))
+		if s.Shown[i].Item.Clip.IsZero() && slices.Contains(d.Modalities(), detect.Audio) {
+			errs = append(errs, fmt.Errorf("exemplar %q has no clip in evaluation %q, and nothing is synthesised: start with `starter evaluate`", e.ID, s.Manifest.Spec.ID))
 		}
 	}
 	p.shown = s.shown
@@ -82,5 +63,5 @@ func (s source) exemplarsOf(p plan) []evaluation.Exemplar {
 	if len(p.shown) == 0 {
 		return nil
 	}
-	return slices.Clone(s.stored)
+	return slices.Clone(s.Shown)
 }

@@ -117,12 +117,12 @@ func TestReevaluatePlan(t *testing.T) {
 	}
 	spec := baseSpec()
 	spec.Dataset.Lines, spec.Detection.Detector, spec.Detection.Strategy, spec.Detection.OptionOrder, spec.Detection.Model = lines, "chat", "zero-shot", "ab", objectstore.Ref{}
-	s := source{manifest: evaluation.Manifest{Spec: spec, Items: 3, Exemplars: []evaluation.Excluded{{ID: "earlier", Reason: "exemplar"}}}}
+	s := source{Source: archive.Source{Manifest: evaluation.Manifest{Spec: spec, Items: 3, Exemplars: []evaluation.Excluded{{ID: "earlier", Reason: "exemplar"}}}}}
 	for i, d := range dialogues {
-		s.items = append(s.items, evaluation.Item{ID: d.ID, Line: places[i]})
+		s.Items = append(s.Items, evaluation.Item{ID: d.ID, Line: places[i]})
 	}
 	clip, timeline := objectstore.Ref{Key: "clips/1.wav"}, objectstore.Ref{Key: "clips/1.json"}
-	s.records = []evaluation.Record{
+	s.Records = []evaluation.Record{
 		{ID: "failed", Failure: &evaluation.Failure{Code: "voice"}}, {ID: "kept", Clip: clip, Timeline: timeline}, {ID: rules.ExemplarIDs[0], Clip: clip},
 	}
 	p, items, err := parsed(t, "--rules", "released").plan(t.Context(), a, s)
@@ -142,7 +142,7 @@ func TestReevaluatePlan(t *testing.T) {
 	if _, _, err := parsed(t, "--prompt", "few-shot").plan(t.Context(), a, s); err == nil || !strings.Contains(err.Error(), `evaluation "base" showed 0 exemplars`) {
 		t.Errorf("exemplars that nobody has: %v", err)
 	}
-	s.records = nil
+	s.Records = nil
 	if _, _, err := parsed(t).plan(t.Context(), a, s); err == nil || !strings.Contains(err.Error(), "all 3 dialogues of \"base\" are left out") {
 		t.Errorf("without any clip: %v", err)
 	}

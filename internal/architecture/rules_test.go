@@ -51,6 +51,7 @@ var rules = map[string]rule{
 	"report":     {product: domain + " " + ports + " evaluation"},
 	"compare":    {product: "dialogue evaluation report score tactic vote"},
 	"trend":      {product: "compare evaluation report score vote"},
+	"webhook":    {product: "fault secret", outside: "net/http"},
 	"fault":      {},
 	"secret":     {},
 	"remote":     {product: "fault secret", outside: "net/http"},
@@ -80,7 +81,7 @@ var rules = map[string]rule{
 	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report", outside: temporal + " " + zap + " os"},
 	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech tactic voice vote", outside: temporal}, // of the ports it takes types only
 	"codec":      {product: "secret", outside: temporal},                                                                               // its nonces are random
-	"config":     {product: "codec objectstore/s3 secret", outside: temporal + " " + zap + " os"},
+	"config":     {product: "codec objectstore/s3 secret webhook", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap + " " + otel + " net/http"},
 	"actions":    {outside: temporal},
 	"starter": {

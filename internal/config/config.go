@@ -17,6 +17,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/codec"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
 	"github.com/speechmanip/speechmanip/internal/secret"
+	"github.com/speechmanip/speechmanip/internal/webhook"
 )
 
 // The variables, beside those of package codec. Temporal's own (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
@@ -62,7 +63,8 @@ type Config struct {
 	Store    s3.Config
 	Chat     Chat
 	Eleven   ElevenLabs
-	UI       string // without a slash at its end
+	Webhooks map[string]webhook.Hook // by name
+	UI       string                  // without a slash at its end
 	LogJSON  bool
 	LogLevel zapcore.Level
 	Drain    time.Duration
@@ -104,6 +106,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		Dialect: env.choice(EnvChatKind, "auto", "vllm", "llama-server", "generic"),
 	}
 	cfg.Eleven = ElevenLabs{URL: env.text(EnvElevenURL, ""), Key: secret.Text(env.text(EnvElevenKey, ""))}
+	cfg.Webhooks = env.webhooks()
 	if err := cfg.LogLevel.Set(env.text(EnvLogLevel, "info")); err != nil {
 		env.fail(EnvLogLevel, "use debug, info, warn or error")
 	}
