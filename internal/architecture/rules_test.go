@@ -48,7 +48,7 @@ var rules = map[string]rule{
 	"prosody":    {product: "audio"},
 	"sample":     {},
 	"evaluation": {product: domain + " " + ports + " prompt", outside: "github.com/BurntSushi/toml"}, // of the ports it takes types only
-	"report":     {product: domain + " " + ports + " evaluation"},
+	"report":     {product: domain + " " + ports + " agreement annotation evaluation"},
 	"compare":    {product: "dialogue evaluation report score tactic vote"},
 	"trend":      {product: "compare evaluation report score vote"},
 	"webhook":    {product: "fault secret", outside: "net/http"},

@@ -88,7 +88,7 @@ func truthWord(t dialogue.Truth) string { return cmp.Or(string(t), "unknown") }
 func pairs(paired []pairing, first, second int) []score.Pair {
 	var out []score.Pair
 	for _, p := range paired {
-		out = append(out, score.Pair{Truth: p.truth(), First: verdict(p[first]), Second: verdict(p[second])})
+		out = append(out, score.Pair{ID: p[0].ID, Truth: p.truth(), First: verdict(p[first]), Second: verdict(p[second])})
 	}
 	return out
 }

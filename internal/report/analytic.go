@@ -19,11 +19,11 @@ type Analytic struct {
 }
 
 // summarize returns nil when all votes were drawn.
-func summarize(judgements []evaluation.Judgement, rules vote.Rules) *Analytic {
+func summarize(judged []judgedItem, rules vote.Rules) *Analytic {
 	out := Analytic{Methods: []string{}}
 	var majorities, labels []float64
-	for _, j := range judgements {
-		for _, o := range ordersOf(j) {
+	for _, it := range judged {
+		for _, o := range ordersOf(it.judgement) {
 			if o.analytic == nil {
 				continue
 			}

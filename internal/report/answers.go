@@ -82,7 +82,7 @@ func written(d Dialogue) *evaluation.Judgement {
 // answers counts what the detector answered in one modality.
 func answers(dialogues []Dialogue, judgement view, rules vote.Rules) Answers {
 	out := Answers{Tactics: Tactics{Draw: rules.TacticDraw, Methods: []string{}, LowConfidence: []string{}}}
-	var unseen []evaluation.Judgement
+	var unseen []judgedItem
 	for _, d := range dialogues {
 		j := judgement(d)
 		if j == nil {
@@ -94,7 +94,7 @@ func answers(dialogues []Dialogue, judgement view, rules vote.Rules) Answers {
 			out.Tactics.LowConfidence = union(out.Tactics.LowConfidence, j.Scores.LowConfidence...)
 		}
 		if !d.Seen {
-			unseen = append(unseen, *j)
+			unseen = append(unseen, judgedItem{d, *j})
 		}
 	}
 	items, _ := score.Split(items(dialogues, judgement))
@@ -128,26 +128,24 @@ func (p *Passes) add(j evaluation.Judgement, rules vote.Rules) {
 	}
 }
 
-func countQuotes(judgements []evaluation.Judgement) Quotes {
+func countQuotes(judged []judgedItem) Quotes {
 	var q Quotes
-	checked, occurring := 0, 0
-	for _, j := range judgements {
-		if j.Evidence == nil {
+	var checked []score.Trial // whether the words occur
+	for _, it := range judged {
+		e := it.judgement.Evidence
+		if e == nil {
 			continue
 		}
 		q.Asked++
-		if j.Evidence.Text != "" {
+		if e.Text != "" {
 			q.Given++
 		}
-		if j.Evidence.Occurs != nil {
-			checked++
-			if *j.Evidence.Occurs {
-				occurring++
-			}
+		if e.Occurs != nil {
+			checked = append(checked, score.Trial{ID: it.ID, Hit: *e.Occurs})
 		}
 	}
-	if checked > 0 {
-		rate := score.Wilson(occurring, checked)
+	if len(checked) > 0 {
+		rate := score.Share(checked)
 		q.Occurring = &rate
 	}
 	return q

@@ -17,19 +17,18 @@ type page struct {
 	Policy        string
 	Style, Script inlined
 
-	Model      string
-	Money      string // "" when no prices were given
-	Budget     string
-	Headline   resultView
-	Tactics    barChart
-	Histogram  histogram
-	Curve      reliability
-	Breakdowns []breakdown
-	Causes     []cause
-	Settings   []setting
-	Rows       []row
-	Named      []string // the tactics to filter by
-	Swapped    bool
+	Model     string
+	Money     string // "" when no prices were given
+	Budget    string
+	Headline  resultView
+	Tactics   barChart
+	Histogram histogram
+	Curve     curve
+	Causes    []cause
+	Settings  []setting
+	Rows      []row
+	Named     []string // the tactics to filter by
+	Swapped   bool
 }
 
 func newPage(r Report, media Media) (page, error) {
@@ -45,19 +44,17 @@ func newPage(r Report, media Media) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	unseen := scorable(r.Dialogues)
 	out := page{
 		Report: r,
 		Style:  style, Script: script, Policy: policy(style, script, media.clips()),
-		Model:      outside(cmp.Or(r.Settings.Spec.Detection.ModelName, r.Settings.Engines.Detector.Model, "not known yet")),
-		Headline:   newResultView("headline", "", r.Result),
-		Tactics:    tacticBars("tactics-all", "Tactics of all unseen dialogues called YES", r.Answers.Tactics.All),
-		Histogram:  newHistogram(unseen),
-		Curve:      newReliability(unseen, r.Settings.Spec.Detection.OptionOrder),
-		Breakdowns: breakDown(unseen),
-		Causes:     causes(r.Failures),
-		Settings:   settings,
-		Swapped:    r.Orders != nil,
+		Model:     outside(cmp.Or(r.Settings.Spec.Detection.ModelName, r.Settings.Engines.Detector.Model, "not known yet")),
+		Headline:  newResultView("headline", "", r.Result),
+		Tactics:   tacticBars("tactics-all", "Tactics of all unseen dialogues called YES", r.Answers.Tactics.All),
+		Histogram: newHistogram(scored(r.Dialogues, first)),
+		Curve:     newCurve(r.Reliability),
+		Causes:    causes(r.Failures),
+		Settings:  settings,
+		Swapped:   r.Orders != nil,
 	}
 	if r.Cost.Currency != "" {
 		out.Money = amount(r.Cost.Currency, r.Cost.Money)
@@ -138,12 +135,17 @@ func newResultView(id, title string, of any) resultView {
 	}
 	out.Baselines = []baselineLine{{"the detector", c}}
 	for _, b := range r.Baselines {
-		out.Baselines = append(out.Baselines, baselineLine{fmt.Sprintf("%s (says %s)", b.Name, b.Verdict), b.Classification})
+		name := b.Name
+		if b.Verdict != "" {
+			name = fmt.Sprintf("%s (says %s)", b.Name, b.Verdict)
+		}
+		out.Baselines = append(out.Baselines, baselineLine{name, b.Classification})
 		figures := []score.Figure{b.Classification.Yes.Recall, b.Classification.No.Recall, b.Classification.BalancedAccuracy, b.Classification.Accuracy}
 		for i := range out.Rates {
-			if b.Name == "majority" {
+			switch b.Name {
+			case score.Majority:
 				out.Rates[i].MajoritySay = figures[i]
-			} else {
+			case score.AlwaysYes:
 				out.Rates[i].AlwaysYes = figures[i]
 			}
 		}

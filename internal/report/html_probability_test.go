@@ -8,11 +8,12 @@ import (
 
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/score"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
-// asked is a dialogue with one pass a probability.
-func asked(truth dialogue.Truth, method vote.Method, p ...float64) Dialogue {
+// asked is an item with one pass a probability.
+func asked(truth dialogue.Truth, method vote.Method, p ...float64) judgedItem {
 	d := Dialogue{Record: evaluation.Record{Truth: truth}}
 	for i, p := range p {
 		d.Passes = append(d.Passes, evaluation.PassRecord{
@@ -20,13 +21,13 @@ func asked(truth dialogue.Truth, method vote.Method, p ...float64) Dialogue {
 			PYes: vote.Mass{P: vote.Nano(math.Round(p * float64(vote.One))), Observed: true},
 		})
 	}
-	return d
+	return judgedItem{d, d.Judgement}
 }
 
 func TestReliability(t *testing.T) {
 	unseen := asked(dialogue.Yes, vote.Constrained, 0.5)
 	unseen.Passes[0].PYes.Observed = false
-	r := newReliability([]Dialogue{
+	r := measureReliability([]judgedItem{
 		asked(dialogue.Yes, vote.Constrained, 0.8, 1), // mean 0.9
 		asked(dialogue.No, vote.Constrained, 0.2),
 		asked(dialogue.No, vote.Constrained, 0.6),
@@ -43,7 +44,7 @@ func TestReliability(t *testing.T) {
 	if len(r.Bins) != 1 || r.Bins[0].Yes.Hits != 1 || r.Bins[0].Yes.N != 3 || math.Abs(r.Bins[0].Mean-17./30) > 1e-9 {
 		t.Errorf("bins %+v, want one of the three", r.Bins)
 	}
-	if empty := newReliability(nil, "ba"); len(empty.Bins) != 0 || empty.Brier.Value.Defined || empty.Letter != "B" {
+	if empty := measureReliability(nil, "ba"); len(empty.Bins) != 0 || empty.Brier.Value.Defined || empty.Letter != "B" {
 		t.Errorf("of nothing: %+v", empty)
 	}
 }
@@ -61,9 +62,9 @@ func TestEqualParts(t *testing.T) {
 		{[]float64{1}, 1, []int{1}},
 		{nil, 1, nil},
 	} {
-		var sorted []forecast
+		var sorted []score.Scored
 		for _, p := range test.p {
-			sorted = append(sorted, forecast{p: p})
+			sorted = append(sorted, score.Scored{P: p})
 		}
 		var got []int
 		for _, part := range equalParts(sorted, test.n) {
@@ -76,7 +77,7 @@ func TestEqualParts(t *testing.T) {
 }
 
 func TestHistogram(t *testing.T) {
-	h := newHistogram([]Dialogue{
+	h := newHistogram([]judgedItem{
 		asked(dialogue.Yes, vote.Constrained, 1), asked(dialogue.Yes, vote.Fallback, 0.97), asked(dialogue.No, vote.Constrained, 0),
 		asked(dialogue.No, vote.Constrained, 0.5), asked(dialogue.No, vote.Constrained),
 	})
@@ -91,12 +92,12 @@ func TestHistogram(t *testing.T) {
 func TestLengths(t *testing.T) {
 	var dialogues []Dialogue
 	for _, seconds := range []float64{10, 20, 30, 40, 50, 60, 0} {
-		d := asked(dialogue.Yes, vote.Constrained, 1)
+		d := asked(dialogue.Yes, vote.Constrained, 1).Dialogue
 		d.ClipSeconds, d.Verdict.Verdict = seconds, vote.Yes
 		dialogues = append(dialogues, d)
 	}
 	var got []string
-	for _, row := range group(dialogues, lengths(dialogues)) {
+	for _, row := range group(dialogues, first, lengths(dialogues)) {
 		got = append(got, fmt.Sprintf("%s: %d", row.Name, row.N))
 	}
 	if want := []string{"1: up to 20.0 s: 2", "2: above 20.0 s, up to 40.0 s: 2", "3: above 40.0 s: 2"}; !slices.Equal(got, want) {

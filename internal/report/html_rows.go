@@ -29,8 +29,8 @@ type row struct {
 
 func newRow(d Dialogue, media DialogueMedia) row {
 	out := row{
-		ID: outside(d.ID), Truth: "-", Tactics: strings.Join(annotated(d), ", "), Verdict: string(d.Verdict.Verdict), PLabel: "-",
-		Voices: strings.Join(voicesOf(d), ", "), Turns: showTurns(media.Turns, d.Evidence), Audio: media.Audio,
+		ID: outside(d.ID), Truth: "-", Tactics: outside(strings.Join(annotated(d), ", ")), Verdict: string(d.Verdict.Verdict), PLabel: "-",
+		Voices: outside(strings.Join(voicesOf(d), ", ")), Turns: showTurns(media.Turns, d.Evidence), Audio: media.Audio,
 	}
 	if d.Truth != dialogue.Unknown {
 		out.Truth = string(d.Truth)

@@ -20,13 +20,15 @@ type Modalities struct {
 type Judged struct {
 	score.Result
 	Answers
+	Measures
 }
 
 // compareModalities takes all dialogues of an evaluation of both modalities.
-func compareModalities(dialogues []Dialogue, rules vote.Rules) *Modalities {
-	out := Modalities{Text: Judged{Answers: answers(dialogues, written, rules)}, Dropped: []evaluation.Excluded{}}
+func compareModalities(dialogues []Dialogue, spec evaluation.Spec) *Modalities {
+	out := Modalities{Text: Judged{Answers: answers(dialogues, written, spec.Rules)}, Dropped: []evaluation.Excluded{}}
 	unseen, _ := score.Split(items(dialogues, written))
 	out.Text.Result = score.Score(unseen)
+	out.Text.Measures = measure(dialogues, written, out.Text.Result, spec)
 	var pairs []score.Pair
 	for _, d := range dialogues {
 		if d.Seen || d.Truth == dialogue.Unknown {
@@ -37,7 +39,7 @@ func compareModalities(dialogues []Dialogue, rules vote.Rules) *Modalities {
 			out.Dropped = append(out.Dropped, evaluation.Excluded{ID: d.ID, Reason: reason})
 		}
 		if clip != nil && text != nil {
-			pairs = append(pairs, score.Pair{Truth: d.Truth, First: clip.Verdict.Verdict, Second: text.Verdict.Verdict})
+			pairs = append(pairs, score.Pair{ID: d.ID, Truth: d.Truth, First: clip.Verdict.Verdict, Second: text.Verdict.Verdict})
 		}
 	}
 	out.Paired, out.Gaps = len(pairs), score.Compare(pairs)

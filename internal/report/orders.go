@@ -1,7 +1,6 @@
 package report
 
 import (
-	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/score"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
@@ -22,19 +21,22 @@ type Orders struct {
 	Unresolved int `json:"unresolved"`
 	OneDecided int `json:"one_decided"`
 	NoDecided  int `json:"none_decided"`
+
+	Gaps score.Gaps `json:"gaps"` // right in the usual order minus right with the letters exchanged
 }
 
-// compareOrders returns nil when no dialogue was asked in both orders.
-func compareOrders(judgements []evaluation.Judgement) *Orders {
+// compareOrders returns nil when no item was asked in both orders.
+func compareOrders(judged []judgedItem) *Orders {
 	var out Orders
-	decided := 0
-	var shifts []float64
-	for _, j := range judgements {
-		if j.Swapped == nil {
+	var flips []score.Trial // whether an item decided in both orders is a flip
+	var shifts []score.Valued
+	var pairs []score.Pair
+	for _, it := range judged {
+		if it.judgement.Swapped == nil {
 			continue
 		}
 		out.N++
-		both := ordersOf(j)
+		both := ordersOf(it.judgement)
 		before, after := both[0].outcome.Verdict, both[1].outcome.Verdict
 		switch open := vote.Unresolved; {
 		case before == open && after == open:
@@ -42,7 +44,7 @@ func compareOrders(judgements []evaluation.Judgement) *Orders {
 		case before == open || after == open:
 			out.OneDecided++
 		default:
-			decided++
+			flips = append(flips, score.Trial{ID: it.ID, Hit: before != after})
 			if before != after && after == vote.Yes {
 				out.ToYes++
 			} else if before != after {
@@ -52,17 +54,18 @@ func compareOrders(judgements []evaluation.Judgement) *Orders {
 		p, observed := both[0].pYes()
 		q, observedToo := both[1].pYes()
 		if observed && observedToo {
-			shifts = append(shifts, q-p)
+			shifts = append(shifts, score.Valued{ID: it.ID, Value: q - p})
 		}
+		pairs = append(pairs, score.Pair{ID: it.ID, Truth: it.Truth, First: before, Second: after})
 	}
 	if out.N == 0 {
 		return nil
 	}
-	flips := out.ToYes + out.ToNo
-	out.Flips = score.Wilson(flips, decided)
-	out.Shift = score.MeanOf(shifts)
+	out.Flips = score.Share(flips)
+	out.Shift = score.MeanByDialogue(shifts)
 	out.Unobserved = out.N - len(shifts)
-	out.Unresolved = flips + out.OneDecided + out.NoDecided
+	out.Unresolved = out.ToYes + out.ToNo + out.OneDecided + out.NoDecided
+	out.Gaps = score.Compare(pairs)
 	return &out
 }
 

@@ -51,6 +51,14 @@ type Report struct {
 	LeftOut    []ReasonCount         `json:"left_out"`  // of Exemplars, by reason
 	Seen       Seen                  `json:"seen"`
 	Answers
+	Measures
+	Bootstrap     score.Bootstrap `json:"bootstrap"` // behind every interval that is not Wilson's
+	Tests         []Test          `json:"tests"`     // all confirmatory ones
+	Contamination Contamination   `json:"contamination"`
+	Caveats       []string        `json:"caveats"`          // what every reader must know
+	People        []People        `json:"people,omitempty"` // where annotations were given
+	Truths        *Truths         `json:"truths,omitempty"` // where other truths were given
+
 	Modalities *Modalities      `json:"modalities,omitempty"`    // of both
 	Voices     *Voices          `json:"voice_effects,omitempty"` // where castings are known
 	Quality    Quality          `json:"quality"`
@@ -133,6 +141,8 @@ func Build(in Input) (Report, error) {
 		Server:     append([]detect.Fact{}, in.Facts...),
 		Settings:   Settings{Spec: in.Manifest.Spec, Engines: in.Engines},
 		Seen:       Seen{IDs: []string{}},
+		Bootstrap:  score.DefaultBootstrap(),
+		Caveats:    caveats(),
 	}
 	for _, e := range in.Shown {
 		out.Shown = append(out.Shown, in.Manifest.Spec.Rules.Shown(e.Exemplar))
@@ -160,8 +170,11 @@ func Build(in Input) (Report, error) {
 	out.Voices = compareVoices(out.Dialogues, in.Manifest.Spec.Castings())
 	out.scoreItems()
 	if in.Manifest.Spec.Detection.Modality == evaluation.Both {
-		out.Modalities = compareModalities(out.Dialogues, rules)
+		out.Modalities = compareModalities(out.Dialogues, in.Manifest.Spec)
 	}
+	out.Measures = measure(out.Dialogues, first, out.Result, in.Manifest.Spec)
+	out.Tests = confirm(out)
+	out.Contamination = Contamination{Told: len(in.Seen.IDs)+len(in.Seen.TextHashes) > 0, Seen: out.Seen.N, Public: publicLabels}
 	return out, nil
 }
 
@@ -239,7 +252,7 @@ func (r *Report) scoreItems() {
 func items(dialogues []Dialogue, judgement view) []score.Item {
 	out := make([]score.Item, len(dialogues))
 	for i, d := range dialogues {
-		out[i] = score.Item{ID: d.ID, Truth: d.Truth, Tactics: d.Record.Tactics, Seen: d.Seen}
+		out[i] = score.Item{ID: d.ID, Truth: d.Truth, Tactics: d.Record.Tactics, Seen: d.Seen, Seconds: d.ClipSeconds}
 		j := judgement(d)
 		if j == nil {
 			out[i].Failed = true

@@ -57,9 +57,15 @@ func (t *text) prose(format string, args ...any) {
 	t.line("%s", string(line))
 }
 
-// table writes rows whose cells are tab-separated, the reasons of what is
-// undefined in them, and an empty line.
+// table writes rows and an empty line.
 func (t *text) table(rows ...string) {
+	t.rows(rows...)
+	t.line("")
+}
+
+// rows writes rows whose cells are tab-separated, and the reasons of what is
+// undefined in them.
+func (t *text) rows(rows ...string) {
 	var b bytes.Buffer
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -73,7 +79,6 @@ func (t *text) table(rows ...string) {
 		t.line("  [%d] %s", i+1, reason)
 	}
 	t.reasons = nil
-	t.line("")
 }
 
 // figure is a table's cell; the reason of an undefined one stands below the table.

@@ -58,6 +58,7 @@ func (t *text) passes(title string, p Passes) {
 
 func (t *text) modalities(m Modalities) {
 	t.result("Result by text on unseen dialogues", m.Text.Result)
+	t.measures(m.Text.Measures)
 	t.answers(m.Text.Answers)
 	if m.Text.Tactics.All.N > m.Text.TacticsYes.N+m.Text.TacticsNo.N {
 		t.tactics("Tactics by text, of all unseen dialogues", m.Text.Tactics.All)

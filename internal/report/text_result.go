@@ -16,33 +16,59 @@ func (t *text) result(title string, r score.Result) {
 		fmt.Sprintf("YES\t%d\t%d\t%d\t%d", r.Confusion.Yes.Yes, r.Confusion.Yes.No, r.Confusion.Yes.Unresolved, r.Failed.Yes),
 		fmt.Sprintf("NO\t%d\t%d\t%d\t%d", r.Confusion.No.Yes, r.Confusion.No.No, r.Confusion.No.Unresolved, r.Failed.No),
 	)
+	if c.Decided == 0 {
+		t.prose("Every figure is undefined: no item with truth is decided.")
+		t.line("")
+		return
+	}
+	balanced := c.Intervals.BalancedAccuracy
+	t.table(
+		"\tvalue\t95% interval\topen items all wrong\tall right",
+		t.interval("recall", c.Intervals.Recall, c.Worst.Yes.Recall, c.Best.Yes.Recall),
+		t.interval("specificity", c.Intervals.Specificity, c.Worst.No.Recall, c.Best.No.Recall),
+		t.interval("balanced accuracy", score.Rate{N: balanced.N, Value: balanced.Value, Low: balanced.Low, High: balanced.High}, c.Worst.BalancedAccuracy, c.Best.BalancedAccuracy),
+		t.interval("accuracy", c.Intervals.Accuracy, c.Worst.Accuracy, c.Best.Accuracy),
+	)
+	if c.Intervals.Method == score.MethodBootstrap {
+		t.prose("  Some dialogues stand several times (castings): these intervals are of a bootstrap over dialogues.")
+		t.line("")
+	}
+	t.baselines(c, r.Baselines)
+	t.prose("Precision, F1 and accuracy depend on how many items are manipulative, here %d of %d decided:", c.Yes.Support, c.Decided)
 	t.table(
 		"class\tP\tR\tF1\tsupport",
 		t.class("YES", c.Yes), t.class("NO", c.No),
 		t.average("macro", c.Macro), t.average("weighted", c.Weighted),
 	)
-	t.table(
-		"\tvalue\t95% interval\topen items all wrong\tall right",
-		t.interval("recall", c.Intervals.Recall, c.Worst.Yes.Recall, c.Best.Yes.Recall),
-		t.interval("specificity", c.Intervals.Specificity, c.Worst.No.Recall, c.Best.No.Recall),
-		t.interval("accuracy", c.Intervals.Accuracy, c.Worst.Accuracy, c.Best.Accuracy),
-		fmt.Sprintf("balanced accuracy\t%s\t-\t%s\t%s", t.figure(c.BalancedAccuracy), t.figure(c.Worst.BalancedAccuracy), t.figure(c.Best.BalancedAccuracy)),
-	)
-	rows := []string{
-		fmt.Sprintf("on the same %d items\taccuracy\tbalanced\tmacro F1\tweighted F1", c.Decided),
-		t.compared("the detector", c),
-	}
-	for _, b := range r.Baselines {
-		name := "baseline " + b.Name
-		if b.Verdict != vote.Yes {
-			name += fmt.Sprintf(" (%s)", b.Verdict)
-		}
-		rows = append(rows, t.compared(name, b.Classification))
-	}
-	t.table(rows...)
 	t.tactics("Tactics, truth YES", r.TacticsYes)
 	t.tactics("Tactics, truth NO", r.TacticsNo)
 	t.tacticAccuracy(r.TacticAccuracy)
+}
+
+// baselines writes what the verdicts reach beside rules that hear nothing of what is
+// said, on the same items.
+func (t *text) baselines(c score.Classification, baselines []score.Baseline) {
+	rows := []string{
+		fmt.Sprintf("on the same %d items\taccuracy\tbalanced\trecall\tspecificity\tmacro F1\tweighted F1", c.Decided),
+		t.compared("the detector", c),
+	}
+	var missing []string
+	for _, b := range baselines {
+		name := "baseline " + b.Name
+		switch {
+		case b.Undefined != "":
+			missing = append(missing, fmt.Sprintf("%s: undefined (%s)", name, b.Undefined))
+			continue
+		case b.Verdict == vote.No:
+			name += " (NO)"
+		}
+		rows = append(rows, t.compared(name, b.Classification))
+	}
+	t.rows(rows...)
+	for _, m := range missing {
+		t.prose("  %s", m)
+	}
+	t.line("")
 }
 
 func (t *text) tactics(title string, table score.TacticTable) {
@@ -85,7 +111,8 @@ func (t *text) interval(name string, r score.Rate, worst, best score.Figure) str
 }
 
 func (t *text) compared(name string, c score.Classification) string {
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", name, t.figure(c.Accuracy), t.figure(c.BalancedAccuracy), t.figure(c.Macro.F1), t.figure(c.Weighted.F1))
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", name, t.figure(c.Accuracy), t.figure(c.BalancedAccuracy),
+		t.figure(c.Yes.Recall), t.figure(c.No.Recall), t.figure(c.Macro.F1), t.figure(c.Weighted.F1))
 }
 
 func (t *text) hit(name string, h score.TacticHit) string {

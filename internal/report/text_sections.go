@@ -22,12 +22,14 @@ func WriteText(w io.Writer, r Report) error {
 	if r.Modalities != nil {
 		t.modalities(*r.Modalities)
 	}
+	t.tests(r.Tests)
 	t.voiceEffects(r.Voices)
 	t.seen(r.Seen)
 	t.quality(r)
 	t.failures(r.Failures)
 	t.made(r)
 	t.settings(r.Settings, r.Server)
+	t.reading(r)
 	return t.err
 }
 
@@ -82,6 +84,7 @@ func (t *text) headline(r Report) {
 		title = "Result by clip on unseen dialogues"
 	}
 	t.result(title, r.Result)
+	t.measures(r.Measures)
 	t.answers(r.Answers)
 }
 
@@ -131,7 +134,7 @@ func (t *text) quality(r Report) {
 	})
 	if q.WithoutFlagged != nil {
 		t.table(
-			"flagged clips\taccuracy\tbalanced\tmacro F1\tweighted F1",
+			"flagged clips\taccuracy\tbalanced\trecall\tspecificity\tmacro F1\tweighted F1",
 			t.flagged("with", r.Result), t.flagged("without", *q.WithoutFlagged),
 		)
 	}

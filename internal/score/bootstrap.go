@@ -10,8 +10,8 @@ import (
 // Bootstrap says how often dialogues are drawn anew to see how far a figure may
 // be off by the dialogues that happened to be in the set.
 type Bootstrap struct {
-	Draws int // 0 makes no interval
-	Seed  uint64
+	Draws int    `json:"draws"` // 0 makes no interval
+	Seed  uint64 `json:"seed"`
 }
 
 // DefaultBootstrap draws often enough for steady second decimals.
@@ -20,66 +20,90 @@ func DefaultBootstrap() Bootstrap { return Bootstrap{Draws: 10_000, Seed: 1} }
 // Estimate is a figure with its 95% percentile interval (B. Efron, R. J.
 // Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13).
 type Estimate struct {
-	Value Figure `json:"value"`
-	Low   Figure `json:"low"`
-	High  Figure `json:"high"`
-	N     int    `json:"n"`     // dialogues
-	Draws int    `json:"draws"` // those in which the figure is defined
+	Value     Figure `json:"value"`
+	Low       Figure `json:"low"`
+	High      Figure `json:"high"`
+	N         int    `json:"n"`               // dialogues
+	Undefined int    `json:"undefined_draws"` // draws in which the figure has no value
 }
 
-// leastStratum is the smallest stratum that is resampled: of fewer, draws hardly
-// differ, and the interval would be too narrow to be believed.
-const leastStratum = 10
+const (
+	// leastStratum is the smallest stratum that is resampled: of fewer, draws hardly
+	// differ, and the interval would be too narrow to be believed.
+	leastStratum = 10
+	// mostUndefined is the largest share of draws without a value that leaves an
+	// interval: 1 of so many.
+	mostUndefined = 20
+)
 
-// Resample returns a statistic of dialogues with its interval. Each draw takes
+// Statistics are figures of dialogues, each of them taken as often as its weight
+// says: always as many figures, in the same order. It must not keep the weights.
+type Statistics func(weights []int) []Figure
+
+// Resample returns statistics of the same draws with their intervals. Dialogues
+// are numbered from 0 through all strata, whose sizes are given. Each draw takes
 // from every stratum as many dialogues as it has, with replacement, so that what
-// the strata are made by, as the truth, stays as it is. The statistic must not
-// keep the slices. The same arguments give the same interval; the order within
-// strata is part of them.
-func Resample[T any](strata [][]T, b Bootstrap, statistic func(strata [][]T) Figure) Estimate {
-	out := Estimate{Value: statistic(strata)}
-	small := false
-	for _, s := range strata {
-		out.N += len(s)
-		small = small || len(s) < leastStratum
+// the strata are made by, as the truth, stays as it is. The same arguments give
+// the same intervals; the order of the dialogues is part of them.
+func Resample(strata []int, b Bootstrap, statistics Statistics) []Estimate {
+	n, least := 0, math.MaxInt
+	for _, size := range strata {
+		n, least = n+size, min(least, size)
 	}
-	switch {
-	case !out.Value.Defined:
-		return out.without(out.Value.Reason)
-	case b.Draws <= 0:
-		return out.without("no draws were asked for")
-	case small:
-		return out.without(fmt.Sprintf("fewer than %d dialogues of one kind", leastStratum))
+	weights := slices.Repeat([]int{1}, n)
+	observed := statistics(weights)
+	out := make([]Estimate, len(observed))
+	for i, value := range observed {
+		out[i] = Estimate{Value: value, N: n}
+		switch {
+		case !out[i].Value.Defined:
+			out[i].without(out[i].Value.Reason)
+		case b.Draws <= 0:
+			out[i].without("no draws were asked for")
+		case least < leastStratum:
+			out[i].without(fmt.Sprintf("fewer than %d dialogues of one kind", leastStratum))
+		}
 	}
-	random := rand.New(rand.NewPCG(b.Seed, uint64(out.N)))
-	drawn := make([][]T, len(strata))
-	for i, s := range strata {
-		drawn[i] = make([]T, len(s))
+	if b.Draws <= 0 || least < leastStratum {
+		return out
 	}
-	var values []float64
+	values := make([][]float64, len(observed))
+	random := rand.New(rand.NewPCG(b.Seed, uint64(n)))
 	for range b.Draws {
-		for i, s := range strata {
-			for j := range s {
-				drawn[i][j] = s[random.IntN(len(s))]
+		clear(weights)
+		from := 0
+		for _, size := range strata {
+			for range size {
+				weights[from+random.IntN(size)]++
+			}
+			from += size
+		}
+		for i, f := range statistics(weights) {
+			if f.Defined {
+				values[i] = append(values[i], f.Value)
 			}
 		}
-		if f := statistic(drawn); f.Defined {
-			values = append(values, f.Value)
-		}
 	}
-	out.Draws = len(values)
-	if 2*len(values) < b.Draws {
-		return out.without("most draws give no value")
+	for i := range out {
+		out[i].bound(values[i], b.Draws)
 	}
-	slices.Sort(values)
-	out.Low, out.High = defined(quantile(values, 0.025)), defined(quantile(values, 0.975))
 	return out
 }
 
-func (e Estimate) without(reason string) Estimate {
-	e.Low, e.High = undefined(reason), undefined(reason)
-	return e
+// bound sets the interval from the values of the draws that have one.
+func (e *Estimate) bound(values []float64, draws int) {
+	if !e.Value.Defined {
+		return
+	}
+	if e.Undefined = draws - len(values); mostUndefined*e.Undefined > draws {
+		e.without(fmt.Sprintf("%d of %d draws give no value, more than 5%%", e.Undefined, draws))
+		return
+	}
+	slices.Sort(values)
+	e.Low, e.High = defined(quantile(values, 0.025)), defined(quantile(values, 0.975))
 }
+
+func (e *Estimate) without(reason string) { e.Low, e.High = undefined(reason), undefined(reason) }
 
 // quantile returns the least of sorted values that at least the share q of them
 // doesn't exceed.

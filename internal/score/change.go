@@ -22,7 +22,7 @@ func asYes(pairs []Pair) []Pair {
 		case dialogue.Yes:
 			out = append(out, p)
 		case dialogue.No:
-			out = append(out, Pair{dialogue.Yes, turned[p.First], turned[p.Second]})
+			out = append(out, Pair{p.ID, dialogue.Yes, turned[p.First], turned[p.Second]})
 		}
 	}
 	return out

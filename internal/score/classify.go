@@ -40,15 +40,8 @@ type Classification struct {
 	Best      Metrics   `json:"best"`
 }
 
-// Intervals are the decided items' shares that were right, with their intervals:
-// of all, of truth YES and of truth NO.
-type Intervals struct {
-	Accuracy    Rate `json:"accuracy"`
-	Recall      Rate `json:"recall"`
-	Specificity Rate `json:"specificity"`
-}
-
-// Classify returns the figures of a confusion and the failures beside it.
+// Classify returns the figures of a confusion and the failures beside it. Its
+// intervals take every item as a dialogue of its own.
 func Classify(c Confusion, failed Failed) Classification {
 	openYes, openNo := c.Yes.Unresolved+failed.Yes, c.No.Unresolved+failed.No
 	worst, best := c, c
@@ -64,13 +57,9 @@ func Classify(c Confusion, failed Failed) Classification {
 		Unresolved: c.Yes.Unresolved + c.No.Unresolved,
 		Failed:     failed.Yes + failed.No,
 		Metrics:    measure(c),
-		Intervals: Intervals{
-			Accuracy:    Wilson(c.Yes.Yes+c.No.No, decided),
-			Recall:      Wilson(c.Yes.Yes, c.Yes.Decided()),
-			Specificity: Wilson(c.No.No, c.No.Decided()),
-		},
-		Worst: measure(worst),
-		Best:  measure(best),
+		Intervals:  wilsonIntervals(c),
+		Worst:      measure(worst),
+		Best:       measure(best),
 	}
 }
 
@@ -117,4 +106,13 @@ func mean(a, b Figure, weightA, weightB int) Figure {
 		return b
 	}
 	return defined((a.Value*float64(weightA) + b.Value*float64(weightB)) / float64(weightA+weightB))
+}
+
+// ClassifyItems returns the figures of items, with intervals that know which of
+// them are of one dialogue.
+func ClassifyItems(items []Item) Classification {
+	tally := Count(items)
+	c := Classify(tally.Confusion, tally.Failed)
+	c.Intervals = intervalsOf(items, tally.Confusion)
+	return c
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,19 +108,30 @@ func figures(m Metrics) []Figure {
 	}
 }
 
+// itemsOf returns items with that confusion, each a dialogue of its own.
+func itemsOf(c Confusion) []Item {
+	var items []Item
+	for truth, row := range map[dialogue.Truth]Verdicts{dialogue.Yes: c.Yes, dialogue.No: c.No} {
+		for verdict, n := range map[vote.Verdict]int{vote.Yes: row.Yes, vote.No: row.No, vote.Unresolved: row.Unresolved} {
+			items = append(items, slices.Repeat([]Item{{Truth: truth, Verdict: verdict}}, n)...)
+		}
+	}
+	return items
+}
+
 func TestBaselines(t *testing.T) {
 	// UNRESOLVED items are not decided, so no baseline is scored on them.
-	b := Baselines(Confusion{Yes: Verdicts{Yes: 1, No: 2, Unresolved: 9}, No: Verdicts{Yes: 3, No: 2}})
+	b := Baselines(itemsOf(Confusion{Yes: Verdicts{Yes: 1, No: 2, Unresolved: 9}, No: Verdicts{Yes: 3, No: 2}}))
 	if b[0].Confusion != (Confusion{Yes: Verdicts{Yes: 3}, No: Verdicts{Yes: 5}}) {
 		t.Errorf("always-yes: %+v", b[0].Confusion)
 	}
 	if b[1].Verdict != vote.No || round3(b[1].Classification.Accuracy) != ".625" {
 		t.Errorf("majority: %s, accuracy %s; want NO, .625", b[1].Verdict, round3(b[1].Classification.Accuracy))
 	}
-	if even := Baselines(Confusion{Yes: Verdicts{Yes: 1}, No: Verdicts{No: 1}}); even[1].Verdict != vote.Yes {
+	if even := Baselines(itemsOf(Confusion{Yes: Verdicts{Yes: 1}, No: Verdicts{No: 1}})); even[1].Verdict != vote.Yes {
 		t.Errorf("equal halves: majority says %s, want YES", even[1].Verdict)
 	}
-	if empty := Baselines(Confusion{}); empty[0].Classification.Accuracy.Defined {
+	if empty := Baselines(nil); empty[0].Classification.Accuracy.Defined {
 		t.Error("no items: the accuracy must be undefined")
 	}
 }

@@ -1,55 +1,22 @@
 package score
 
-import (
-	"math"
-
-	"github.com/speechmanip/speechmanip/internal/dialogue"
-	"github.com/speechmanip/speechmanip/internal/vote"
-)
+import "math"
 
 // MCC returns Matthews' correlation coefficient of the decided verdicts with the
 // truth (B. W. Matthews, 1975), undefined when one verdict or one truth is
 // missing.
 func MCC(c Confusion) Figure {
-	tp, fn := float64(c.Yes.Yes), float64(c.Yes.No)
-	fp, tn := float64(c.No.Yes), float64(c.No.No)
+	return mcc(float64(c.Yes.Yes), float64(c.Yes.No), float64(c.No.Yes), float64(c.No.No))
+}
+
+// mcc takes true positives, false negatives, false positives and true negatives,
+// as counts or as shares.
+func mcc(tp, fn, fp, tn float64) Figure {
 	product := (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
 	if product == 0 {
 		return undefined("one verdict or one truth is missing among the decided items")
 	}
 	return defined((tp*tn - fp*fn) / math.Sqrt(product))
-}
-
-// EstimateMCC returns the coefficient of the items with its interval, from draws
-// of the decided items of each truth.
-func EstimateMCC(items []Item, b Bootstrap) Estimate {
-	strata := make([][]vote.Verdict, 2) // truth YES, truth NO
-	for _, it := range items {
-		if it.failed() || it.Verdict == vote.Unresolved {
-			continue
-		}
-		switch it.Truth {
-		case dialogue.Yes:
-			strata[0] = append(strata[0], it.Verdict)
-		case dialogue.No:
-			strata[1] = append(strata[1], it.Verdict)
-		}
-	}
-	return Resample(strata, b, func(drawn [][]vote.Verdict) Figure {
-		return MCC(Confusion{Yes: countVerdicts(drawn[0]), No: countVerdicts(drawn[1])})
-	})
-}
-
-func countVerdicts(verdicts []vote.Verdict) Verdicts {
-	var v Verdicts
-	for _, verdict := range verdicts {
-		if verdict == vote.Yes {
-			v.Yes++
-		} else {
-			v.No++
-		}
-	}
-	return v
 }
 
 // BalancedAccuracy returns the mean of recall and specificity of the decided

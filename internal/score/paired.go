@@ -8,8 +8,9 @@ import (
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
-// Pair is one dialogue with truth and with a verdict under two conditions.
+// Pair is one item with truth and with a verdict under two conditions.
 type Pair struct {
+	ID            string // the dialogue's: pairs of several castings share it; an empty one is a dialogue of its own
 	Truth         dialogue.Truth
 	First, Second vote.Verdict
 }
@@ -34,7 +35,7 @@ type Gap struct {
 	High       Figure `json:"high"`
 	OnlyFirst  int    `json:"only_first"`  // right under the first alone
 	OnlySecond int    `json:"only_second"` // right under the second alone
-	McNemar    Figure `json:"mcnemar_p"`   // exact, two-sided
+	McNemar    Figure `json:"mcnemar_p"`   // exact, two-sided; a sign test on dialogues where they have several pairs
 	Open       int    `json:"open"`        // UNRESOLVED under either: not in N
 	Lowest     Figure `json:"lowest"`      // of N + Open
 	Highest    Figure `json:"highest"`
@@ -52,11 +53,13 @@ func Compare(pairs []Pair) Gaps {
 func compare(pairs []Pair, truth dialogue.Truth, right vote.Verdict) Gap {
 	var g Gap
 	var decided agreement.Paired
+	var ofTruth []Pair
 	lowest, highest := 0, 0
 	for _, p := range pairs {
 		if p.Truth != truth {
 			continue
 		}
+		ofTruth = append(ofTruth, p)
 		if p.First == vote.Unresolved || p.Second == vote.Unresolved {
 			g.Open++
 		} else {
@@ -73,6 +76,9 @@ func compare(pairs []Pair, truth dialogue.Truth, right vote.Verdict) Gap {
 	g.Difference = ratio(decided.OnlyFirst-decided.OnlySecond, g.N, "no pair is decided")
 	g.Low, g.High = differenceInterval(g, decided.Both, decided.Neither)
 	g.McNemar = ofCoefficient(decided.McNemar())
+	if s := newSample(ofTruth, func(Pair) dialogue.Truth { return dialogue.Yes }, func(p Pair) string { return p.ID }); s.repeated() {
+		g.cluster(s, right)
+	}
 	g.Lowest = ratio(lowest, g.N+g.Open, "no pairs")
 	g.Highest = ratio(highest, g.N+g.Open, "no pairs")
 	return g

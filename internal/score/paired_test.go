@@ -13,7 +13,7 @@ import (
 )
 
 func pairs(truth dialogue.Truth, first, second vote.Verdict, n int) []Pair {
-	return slices.Repeat([]Pair{{truth, first, second}}, n)
+	return slices.Repeat([]Pair{{Truth: truth, First: first, Second: second}}, n)
 }
 
 // The exact test against published values.

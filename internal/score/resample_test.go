@@ -69,7 +69,7 @@ func TestBalancedAccuracy(t *testing.T) {
 func TestAUC(t *testing.T) {
 	at := func(truth dialogue.Truth, p ...float64) (out []Scored) {
 		for _, v := range p {
-			out = append(out, Scored{truth, v})
+			out = append(out, Scored{Truth: truth, P: v})
 		}
 		return out
 	}
@@ -155,26 +155,57 @@ func TestRestate(t *testing.T) {
 }
 
 func TestResample(t *testing.T) {
-	mean := func(strata [][]float64) Figure { return MeanOf(strata[0]).Value }
-	hits := slices.Concat(slices.Repeat([]float64{1}, 30), make([]float64, 70))
-	e := Resample([][]float64{hits}, DefaultBootstrap(), mean)
+	// The first so many of n dialogues are hits.
+	share := func(hits int) Statistics {
+		return func(weights []int) []Figure {
+			n, all := 0, 0
+			for unit, w := range weights {
+				if all += w; unit < hits {
+					n += w
+				}
+			}
+			return []Figure{ratio(n, all, "no dialogues")}
+		}
+	}
+	e := Resample([]int{100}, DefaultBootstrap(), share(30))[0]
 	// A hundred draws of 0.3 are binomial: its 2.5% and 97.5% quantiles are 21 and 39.
-	if e.Value != defined(0.3) || e.Low != defined(0.21) || e.High != defined(0.39) || e.N != 100 || e.Draws != 10_000 {
+	if e.Value != defined(0.3) || e.Low != defined(0.21) || e.High != defined(0.39) || e.N != 100 || e.Undefined != 0 {
 		t.Errorf("%+v, want 0.3 from 0.21 to 0.39", e)
 	}
-	if again := Resample([][]float64{hits}, DefaultBootstrap(), mean); again != e {
+	if again := Resample([]int{100}, DefaultBootstrap(), share(30))[0]; again != e {
 		t.Errorf("the same arguments give %+v, then %+v", e, again)
 	}
-	if hits[0] != 1 || hits[99] != 0 {
-		t.Error("the dialogues were changed")
-	}
 	for name, none := range map[string]Estimate{
-		"few":       Resample([][]float64{hits, hits[:3]}, DefaultBootstrap(), mean),
-		"no draws":  Resample([][]float64{hits}, Bootstrap{}, mean),
-		"undefined": Resample([][]float64{nil}, DefaultBootstrap(), mean),
+		"few":       Resample([]int{100, 3}, DefaultBootstrap(), share(30))[0],
+		"no draws":  Resample([]int{100}, Bootstrap{}, share(30))[0],
+		"undefined": Resample([]int{0}, DefaultBootstrap(), share(0))[0],
 	} {
 		if none.Low.Defined || none.High.Defined || none.Low.Reason == "" {
 			t.Errorf("%s: %+v, want no interval, with a reason", name, none)
+		}
+	}
+}
+
+// A draw has no value when it misses all of the first so many dialogues of 40: up
+// to 5% of such draws are counted and left out, more leave no interval.
+func TestUndefinedDraws(t *testing.T) {
+	for _, test := range []struct {
+		needed int
+		share  float64 // (1 - needed/40)^40
+		within bool
+	}{{4, 0.0148, true}, {2, 0.1285, false}} {
+		e := Resample([]int{40}, DefaultBootstrap(), func(weights []int) []Figure {
+			hits := 0
+			for _, w := range weights[:test.needed] {
+				hits += w
+			}
+			return []Figure{ratio(hits, hits, "none of them")}
+		})[0]
+		if got := float64(e.Undefined) / 10_000; math.Abs(got-test.share) > 0.012 {
+			t.Errorf("%d needed: %.4f of the draws are undefined, want about %.4f", test.needed, got, test.share)
+		}
+		if e.Low.Defined != test.within || !test.within && !strings.Contains(e.Low.Reason, "more than 5%") {
+			t.Errorf("%d needed: %+v", test.needed, e)
 		}
 	}
 }
@@ -189,7 +220,7 @@ func TestEstimates(t *testing.T) {
 			if verdict == vote.Yes {
 				p += 0.5
 			}
-			scored = append(scored, Scored{truth, p})
+			scored = append(scored, Scored{Truth: truth, P: p})
 		}
 	}
 	add(dialogue.Yes, vote.Yes, 40)
@@ -199,7 +230,7 @@ func TestEstimates(t *testing.T) {
 	items = append(items, Item{Truth: dialogue.Yes, Verdict: vote.Unresolved}, Item{Truth: dialogue.No, Failed: true}, Item{Verdict: vote.Yes})
 
 	b := Bootstrap{Draws: 2000, Seed: 5}
-	mcc := EstimateMCC(items, b)
+	mcc := EstimateDependent(items, b).MCC
 	near(t, "MCC", mcc.Value, 0.408248, 1e-6) // (40*30 - 20*10) / sqrt(60*50*40*50)
 	if mcc.N != 100 || !(0.2 < mcc.Low.Value && mcc.Low.Value < mcc.Value.Value && mcc.Value.Value < mcc.High.Value && mcc.High.Value < 0.6) {
 		t.Errorf("MCC: %+v", mcc)

@@ -9,15 +9,16 @@ import (
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
-// Item is one dialogue of an evaluation with what was decided about it.
+// Item is one clip of an evaluation with what was decided about it.
 type Item struct {
-	ID      string
+	ID      string // the dialogue's: items of several castings share it; an empty one is a dialogue of its own
 	Truth   dialogue.Truth
 	Tactics []tactic.Tactic // annotated; empty when none is named
 	Verdict vote.Verdict
 	Tactic  tactic.Tactic // predicted; "" when the verdict is not YES or no tactic pass could say
 	Seen    bool          // the detector was trained or tuned on it
 	Failed  bool          // it ended without a verdict; Verdict and Tactic don't count
+	Seconds float64       // length of the clip; 0 where it isn't known
 }
 
 // failed reports whether the item ended without a verdict.
@@ -50,11 +51,10 @@ type Result struct {
 
 // Score scores one set of items; their order doesn't matter.
 func Score(items []Item) Result {
-	tally := Count(items)
 	return Result{
-		Tally:          tally,
-		Classification: Classify(tally.Confusion, tally.Failed),
-		Baselines:      Baselines(tally.Confusion),
+		Tally:          Count(items),
+		Classification: ClassifyItems(items),
+		Baselines:      Baselines(items),
 		TacticsYes:     CountTactics(items, dialogue.Yes),
 		TacticsNo:      CountTactics(items, dialogue.No),
 		TacticAccuracy: MeasureTactics(items),

@@ -74,8 +74,8 @@ func TestTable3(t *testing.T) {
 	if diff := cmp.Diff(c.Metrics, c.Worst); diff != "" {
 		t.Errorf("nothing is open, so the worst case is the result:\n%s", diff)
 	}
-	baselines := Baselines(paperConfusion)
-	for _, b := range baselines {
+	baselines := Baselines(itemsOf(paperConfusion))
+	for _, b := range baselines[:2] {
 		if got := round3(b.Classification.Accuracy); got != ".735" {
 			t.Errorf("%s scores %s, want .735", b.Name, got)
 		}

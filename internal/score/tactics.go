@@ -113,23 +113,24 @@ func MeasureTactics(items []Item) TacticAccuracy {
 }
 
 func measureHits(items []Item) TacticHit {
-	hits := 0
+	var trials []Trial
 	counts := make([]int, len(tactic.All()))
 	for _, it := range items {
-		if it.Verdict == vote.Yes && slices.Contains(it.Tactics, it.Tactic) {
-			hits++
-		}
+		trials = append(trials, Trial{it.ID, it.Verdict == vote.Yes && slices.Contains(it.Tactics, it.Tactic)})
 		for i, t := range tactic.All() {
 			if slices.Contains(it.Tactics, t) {
 				counts[i]++
 			}
 		}
 	}
-	out := TacticHit{Rate: Wilson(hits, len(items))}
+	out := TacticHit{Rate: Share(trials)}
 	most := slices.Max(counts)
 	if most > 0 {
 		out.Constant = tactic.All()[slices.Index(counts, most)]
 	}
-	out.ConstantRate = Wilson(most, len(items))
+	for i, it := range items {
+		trials[i].Hit = most > 0 && slices.Contains(it.Tactics, out.Constant)
+	}
+	out.ConstantRate = Share(trials)
 	return out
 }
