@@ -46,9 +46,11 @@ var rules = map[string]rule{
 	"annotation": {product: "dialogue vote"},
 	"audio":      {outside: "os github.com/go-audio github.com/hajimehoshi/go-mp3 github.com/mewkiz/flac"}, // os: composition spools to a temporary file
 	"prosody":    {product: "audio"},
+	"study":      {product: "annotation dialogue evaluation objectstore vote"}, // of evaluation and the store it takes types and EncodeID
 	"sample":     {},
 	"evaluation": {product: domain + " " + ports + " prompt", outside: "github.com/BurntSushi/toml"}, // of the ports it takes types only
 	"report":     {product: domain + " " + ports + " agreement annotation evaluation"},
+	"export":     {product: "audio dialogue evaluation objectstore report sample voice"},
 	"compare":    {product: "dialogue evaluation report score tactic vote"},
 	"trend":      {product: "compare evaluation report score vote"},
 	"webhook":    {product: "fault secret", outside: "net/http"},
@@ -78,14 +80,15 @@ var rules = map[string]rule{
 
 	// What stands between ports and Temporal, and the mains.
 	"archive":    {product: "detect dialogue evaluation fault objectstore report"},
-	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report", outside: temporal + " " + zap + " os"},
-	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech tactic voice vote", outside: temporal}, // of the ports it takes types only
-	"codec":      {product: "secret", outside: temporal},                                                                               // its nonces are random
+	"people":     {product: "annotation evaluation objectstore secret", outside: "crypto/rand github.com/BurntSushi/toml"},
+	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report study", outside: temporal + " " + zap + " os"},
+	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech study tactic voice vote", outside: temporal}, // of the ports it takes types only
+	"codec":      {product: "secret", outside: temporal},                                                                                     // its nonces are random
 	"config":     {product: "codec objectstore/s3 secret webhook", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap + " " + otel + " net/http"},
 	"actions":    {outside: temporal},
 	"starter": {
-		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation fault objectstore/s3 prompt report sample secret telemetry workflows",
+		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation export fault objectstore/s3 people prompt report sample secret study telemetry workflows",
 		outside: temporal + " " + zap + " crypto/rand net net/http os syscall github.com/spf13",
 	},
 	"worker": {
@@ -107,4 +110,4 @@ var rules = map[string]rule{
 
 // timeless packages read no clock, on top of their rows: they may name times,
 // never ask for one.
-var timeless = strings.Fields(domain + " agreement annotation compare trend prosody sample evaluation report fault prompt detect recognize speech")
+var timeless = strings.Fields(domain + " agreement annotation study compare trend prosody sample evaluation report fault prompt detect recognize speech")

@@ -1,0 +1,178 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Add takes in an annotator. While the study is judging they get what others have left
+// undone; they adjudicate like everybody else.
+func (s *State) Add(name string) error {
+	if name == "" || slices.ContainsFunc(s.Annotators, func(a Annotator) bool { return a.Name == name }) {
+		return fmt.Errorf("%.40q is or was an annotator of this study", name)
+	}
+	if s.Stage == Complete {
+		return fmt.Errorf("the study is complete")
+	}
+	s.Annotators = append(s.Annotators, Annotator{Name: name, Active: true})
+	if s.Stage != Judging {
+		return nil
+	}
+	for i := range s.Assignments {
+		left := &s.Assignments[i]
+		if left.Round > 0 || left.Filled || left.Status != Ended && left.Status != Dropped {
+			continue
+		}
+		items := s.mayTake(name, left)
+		if len(items) == 0 || len(items) != left.missing() {
+			continue // another may take the whole of it
+		}
+		left.Filled = true
+		taken := Assignment{Annotator: name, Modality: left.Modality, Batch: left.Batch, Items: items}
+		s.Assignments = append(s.Assignments, Entry{Assignment: taken, Status: Waiting, Added: true})
+	}
+	return nil
+}
+
+// mayTake returns what an assignment has left undone, but for what the annotator has
+// in this modality, and under Disjoint in any.
+func (s *State) mayTake(name string, left *Entry) []int {
+	var items []int
+	for i, item := range left.Items {
+		if left.label(i) == none && !s.has(name, item, func(e Entry) bool { return s.Repeat == Disjoint || e.Modality == left.Modality }) {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// has reports whether an annotator has, or had, an item in an assignment that counts.
+func (s *State) has(name string, item int, counts func(Entry) bool) bool {
+	return slices.ContainsFunc(s.Assignments, func(e Entry) bool {
+		return e.Annotator == name && e.Status != Dropped && counts(e) && slices.Contains(e.Items, item)
+	})
+}
+
+// Remove takes an annotator out. What they have given counts, unless it is to be
+// erased; what they haven't is left for somebody to be added. It returns the
+// assignments to be stopped.
+func (s *State) Remove(r Remove) ([]int, error) {
+	at := slices.IndexFunc(s.Annotators, func(a Annotator) bool { return a.Name == r.Annotator })
+	if at < 0 {
+		return nil, fmt.Errorf("%.40q is no annotator of this study", r.Annotator)
+	}
+	s.Annotators[at].Active = false
+	open := s.stop(func(e Entry) bool { return e.Annotator == r.Annotator })
+	if !r.Erase {
+		return open, nil
+	}
+	for i := range s.Assignments {
+		if e := &s.Assignments[i]; e.Annotator == r.Annotator && e.Status != Dropped {
+			e.Status, e.How, e.Labels, e.Flags = Ended, Removed, "", nil
+		}
+	}
+	return open, nil
+}
+
+// Desk returns what an annotator has to do.
+func (s *State) Desk(name string) Desk {
+	desk := Desk{Annotator: name, Paused: s.Paused, Stage: s.Stage}
+	desk.Active = slices.Contains(s.Annotators, Annotator{Name: name, Active: true})
+	for _, e := range s.Assignments {
+		if e.Annotator != name {
+			continue
+		}
+		switch e.Status {
+		case Open:
+			open := e.Assignment
+			desk.Open, desk.Workflow = &open, AssignmentWorkflowID(s.ID, open)
+		case Ended:
+			desk.Done++
+		case Waiting:
+			desk.Waiting++
+		}
+	}
+	return desk
+}
+
+// adjudicate gives every item that waits for it to as many adjudicators as it needs.
+// It reports whether it gave any, and how many items nobody can be found for.
+func (s *State) adjudicate() (given bool, stuck int) {
+	type desk struct {
+		annotator string
+		modality  int
+	}
+	round := s.Round + 1
+	items := map[desk][]int{}
+	load := s.reviews()
+	for m := range s.Modalities {
+		for item, t := range s.tally(s.Modalities[m]) {
+			need := t.adjudicators(s.Rules.Majority)
+			for ; need > 0; need-- {
+				who := s.adjudicator(item, m, load, func(name string) bool { return slices.Contains(items[desk{name, m}], item) })
+				if who == "" {
+					break
+				}
+				items[desk{who, m}] = append(items[desk{who, m}], item)
+				load[who]++
+			}
+			if need > 0 {
+				stuck++
+			}
+		}
+	}
+	for _, a := range s.Annotators {
+		for m, modality := range s.Modalities {
+			for of := range slices.Chunk(items[desk{a.Name, m}], MaxBatch) {
+				// One that is larger goes on in the next round.
+				s.Assignments = append(s.Assignments, Entry{Status: Waiting, Assignment: Assignment{Annotator: a.Name, Modality: modality, Batch: round, Round: round, Items: of}})
+				given = true
+				break
+			}
+		}
+	}
+	if given {
+		s.Round = round
+	}
+	return given, stuck
+}
+
+// reviews counts the items that each annotator has adjudicated.
+func (s *State) reviews() map[string]int {
+	load := map[string]int{}
+	for _, e := range s.Assignments {
+		if e.Round > 0 && e.Status != Dropped {
+			load[e.Annotator] += len(e.Items)
+		}
+	}
+	return load
+}
+
+// adjudicator chooses who sees an item next: outside its voters of this modality, best
+// one who hasn't met it in another either, of these who has adjudicated least. "" is
+// nobody.
+func (s *State) adjudicator(item, modality int, load map[string]int, chosen func(string) bool) string {
+	type candidate struct {
+		name string
+		met  int
+	}
+	var all []candidate
+	for _, a := range s.Annotators {
+		if !a.Active || chosen(a.Name) || s.has(a.Name, item, func(e Entry) bool { return e.Modality == s.Modalities[modality] }) {
+			continue
+		}
+		c := candidate{name: a.Name}
+		if s.has(a.Name, item, func(Entry) bool { return true }) {
+			c.met = 1
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return slices.MinFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.met, b.met), cmp.Compare(load[a.name], load[b.name]), strings.Compare(a.name, b.name))
+	}).name
+}
