@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"go.uber.org/zap"
+
 	"github.com/speechmanip/speechmanip/internal/audio"
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
@@ -32,7 +34,11 @@ func (d *Detection) ask(ctx context.Context, task JudgeTask, key func(evaluation
 		return StoredResult{}, err
 	}
 	var meter detect.Meter
-	ref, made, err := d.Once.Do(detect.WithMeter(ctx, &meter), key(question), DetectionLifetime, func(ctx context.Context) (Object, error) {
+	observer, name := d.Library.observer(), job.Spec.Detection.Detector
+	ctx = about(ctx, task.Task, zap.String("modality", string(task.Modality)))
+	ref, made, err := d.Once.Do(detect.WithMeter(ctx, &meter), key(question), DetectionLifetime, func(ctx context.Context) (object Object, err error) {
+		ctx, end := observer.Call(ctx, step(ctx), name)
+		defer func() { end(err) }()
 		detector, err := d.Detectors(ctx, d.wanted(job.Spec, job.Engines.Exemplars, task.Swapped))
 		if err != nil {
 			return Object{}, err
@@ -46,9 +52,14 @@ func (d *Detection) ask(ctx context.Context, task JudgeTask, key func(evaluation
 		}
 		return answer(ctx, call{detector: detector, item: item, question: question})
 	})
-	result := StoredResult{Ref: ref, Made: made}
+	observer.Tokens(name, meter.Read(), meter.Written())
+	result, used := StoredResult{Ref: ref, Made: made}, evaluation.Usage{PassesStored: 1}
 	if made {
 		result.Requests = max(meter.Requests(), 1) // a detector that counts none is asked once
+		used = evaluation.Usage{PassesMade: 1, Questions: result.Requests}
+	}
+	if err == nil {
+		observer.Used(name, used, job.Spec.Prices)
 	}
 	return result, err
 }

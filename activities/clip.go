@@ -77,6 +77,7 @@ func (c *Clips) compose(ctx context.Context, task evaluation.Task) (ClipResult, 
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()
+	began := c.Once.Now()
 	timeline, err := audio.Compose(file, sources, job.Spec.Compose, audio.Provenance{
 		Title:       job.Dialogue.ID,
 		Synthesizer: job.Engines.Speech.Name + " " + job.Engines.Speech.Version,
@@ -86,6 +87,7 @@ func (c *Clips) compose(ctx context.Context, task evaluation.Task) (ClipResult, 
 		c.findLost(ctx, plan, err)
 		return ClipResult{}, composeFault(err)
 	}
+	c.Library.observer().Composed(timeline.Seconds, c.Once.Now().Sub(began))
 	return c.store(ctx, file, timeline, plan.ClipTurns(), job.Spec.Compose)
 }
 
@@ -148,7 +150,7 @@ type StoredResult struct {
 // RecognizeClip makes sure that the recogniser's words of a clip are stored.
 func (c *Clips) RecognizeClip(ctx context.Context, task ClipTask) (StoredResult, error) {
 	defer beating(ctx)()
-	result, err := c.recognize(ctx, task)
+	result, err := c.recognize(about(ctx, task.Task), task)
 	return result, toTemporal(err)
 }
 
@@ -157,18 +159,28 @@ func (c *Clips) recognize(ctx context.Context, task ClipTask) (StoredResult, err
 	if err != nil {
 		return StoredResult{}, err
 	}
+	observer := c.Library.observer()
 	key := evaluation.TranscriptKey(engines.Recognizer, task.Clip.SHA256)
 	ref, made, err := c.Once.Do(ctx, key, RecognitionLifetime, func(ctx context.Context) (Object, error) {
 		clip, err := readClip(ctx, c.Library.Archive.Store, task.Clip)
 		if err != nil {
 			return Object{}, err
 		}
+		ctx, end := observer.Call(ctx, step(ctx), engines.Recognizer.Name)
 		transcript, err := c.Recognizer.Recognize(ctx, clip)
+		end(err)
 		if err != nil {
 			return Object{}, err
 		}
 		return jsonObject(transcript)
 	})
+	switch {
+	case err != nil:
+	case made:
+		observer.Used(engines.Recognizer.Name, evaluation.Usage{Recognized: 1}, evaluation.Prices{})
+	default:
+		observer.Used(engines.Recognizer.Name, evaluation.Usage{RecognizedStored: 1}, evaluation.Prices{})
+	}
 	return StoredResult{Ref: ref, Made: made}, err
 }
 

@@ -3,6 +3,8 @@ package activities
 import (
 	"context"
 
+	"go.uber.org/zap"
+
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
@@ -55,7 +57,7 @@ type PassResult struct {
 
 // DetectPass makes one pass, or reads it where it is stored.
 func (d *Detection) DetectPass(ctx context.Context, task PassTask) (PassResult, error) {
-	result, err := d.pass(ctx, task)
+	result, err := d.pass(withFields(ctx, zap.Int("pass", task.Index)), task)
 	return result, toTemporal(err)
 }
 
@@ -82,6 +84,9 @@ func (d *Detection) pass(ctx context.Context, task PassTask) (PassResult, error)
 			Decision: decision,
 		}, err
 	})
+	if stored.Made && err == nil {
+		d.Library.observer().Voted(spec.Detection.Detector, pass.Pass.Vote)
+	}
 	return PassResult{StoredResult: stored, Pass: pass.Pass}, err
 }
 

@@ -13,7 +13,8 @@ import (
 // Library is the stored data that activities start from. Manifests and engines
 // never change once written, so the last few are kept in memory.
 type Library struct {
-	Archive archive.Archive
+	Archive  archive.Archive
+	Observer Observer // nil for nobody
 
 	mu    sync.Mutex
 	cache map[string]any // by object hash

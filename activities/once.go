@@ -55,25 +55,26 @@ func (o Once) Do(ctx context.Context, key string, lifetime time.Duration, make f
 
 	bounded, cancel := context.WithTimeout(ctx, lifetime)
 	defer cancel()
-	o.Log.Info("call", zap.String("key", key))
+	log := o.Log.With(fieldsOf(ctx)...).With(zap.String("key", key))
+	log.Info("call")
 	object, err := make(bounded)
 	if err != nil {
-		o.Log.Info("call failed", zap.String("key", key), zap.Error(err))
+		log.Info("call failed", zap.Error(err))
 		return objectstore.Ref{}, false, err
 	}
 	ref, err := objectstore.PutBytes(ctx, o.Store, key, object.Body, objectstore.PutOptions{ContentType: object.ContentType, IfAbsent: true})
 	if errors.Is(err, objectstore.ErrExists) {
 		// A claim that ran out: whoever took it over has stored theirs. Or a lost reply:
 		// the store client tried again, and met its own.
-		o.Log.Info("stored before", zap.String("key", key))
+		log.Info("stored before")
 		ref, err = o.Store.Stat(ctx, key)
 		return ref, false, err
 	}
 	if err != nil {
-		o.Log.Warn("not stored", zap.String("key", key), zap.Error(err)) // it may be: the reply was lost, then
+		log.Warn("not stored", zap.Error(err)) // it may be: the reply was lost, then
 		return objectstore.Ref{}, true, err
 	}
-	o.Log.Info("stored", zap.String("key", key))
+	log.Info("stored")
 	return ref, true, nil
 }
 

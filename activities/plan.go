@@ -53,6 +53,9 @@ type Planner struct {
 // only: each turn looks for its own audio.
 func (p *Planner) PlanDialogue(ctx context.Context, task evaluation.Task) (Plan, error) {
 	plan, err := p.plan(ctx, task)
+	if err == nil && plan.NeedsClip && !plan.Clip.IsZero() {
+		p.Library.observer().Used("", evaluation.Usage{ClipsStored: 1}, evaluation.Prices{})
+	}
 	return plan, toTemporal(err)
 }
 

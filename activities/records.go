@@ -125,7 +125,11 @@ func (r *Records) save(ctx context.Context, task RecordTask) (objectstore.Ref, e
 	if err := r.gather(ctx, job, task, &record); err != nil {
 		return objectstore.Ref{}, err
 	}
-	return r.Library.Archive.PutRecord(ctx, task.Task.Chunk, record)
+	ref, err := r.Library.Archive.PutRecord(ctx, task.Task.Chunk, record)
+	if err == nil {
+		r.Library.observer().Recorded(record)
+	}
+	return ref, err
 }
 
 // gather reads what the record shows of the stored objects.

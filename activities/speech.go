@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/speech"
@@ -51,9 +53,17 @@ type TurnResult struct {
 	Made       bool `json:"made"`
 }
 
+// usage is what the turn took, as evaluations count it.
+func (r TurnResult) usage() evaluation.Usage {
+	if !r.Made {
+		return evaluation.Usage{TurnsStored: 1}
+	}
+	return evaluation.Usage{TurnsMade: 1, Characters: r.Characters, Credits: r.Credits}
+}
+
 // SynthesizeTurn makes sure that one turn's audio is stored.
 func (s *Speech) SynthesizeTurn(ctx context.Context, task TurnTask) (TurnResult, error) {
-	result, err := s.synthesize(ctx, task)
+	result, err := s.synthesize(about(ctx, task.Task, zap.Int("turn", task.Turn)), task)
 	return result, toTemporal(err)
 }
 
@@ -71,10 +81,16 @@ func (s *Speech) synthesize(ctx context.Context, task TurnTask) (TurnResult, err
 	}
 	turn := plan.Turns[task.Turn]
 	var result TurnResult
+	observer, engine := s.Library.observer(), job.Engines.Speech.Name
 	_, result.Made, err = s.Once.Do(ctx, turn.Key, SynthesisLifetime, func(ctx context.Context) (Object, error) {
+		ctx, end := observer.Call(ctx, step(ctx), engine)
 		spoken, err := s.Synthesizer.Synthesize(ctx, turn.Say)
+		end(err)
 		result.Characters, result.Credits = spoken.Characters, spoken.Credits
 		return Object{Body: spoken.Audio, ContentType: "audio/wav"}, err
 	})
+	if err == nil {
+		observer.Used(engine, result.usage(), job.Spec.Prices)
+	}
 	return result, err
 }

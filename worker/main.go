@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"go.opentelemetry.io/otel/trace/noop"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
@@ -190,7 +191,11 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	defer temporal.Close()
 
 	objects := activities.Remaking{Store: store, Log: log.Named("store"), Now: time.Now}
-	library := &activities.Library{Archive: archive.Archive{Store: objects}}
+	observer, err := newObserver(metrics.Meter(), noop.NewTracerProvider().Tracer(""), engineNames(s))
+	if err != nil {
+		return fmt.Errorf("make metrics: %w", err)
+	}
+	library := &activities.Library{Archive: archive.Archive{Store: objects}, Observer: observer}
 	parts := wiring{
 		settings: s,
 		name:     processName(),

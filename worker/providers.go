@@ -32,6 +32,11 @@ import (
 
 func synthesizerNames() []string { return []string{elevenlabs.Name, flite.Name, rhvoice.Name} }
 
+// engineNames are those that a worker may call.
+func engineNames(s settings) []string {
+	return append([]string{s.synthesizer, "pocketsphinx", chat.Name}, baseline.Names()...)
+}
+
 // isPaid reports whether a synthesizer's calls cost money.
 func isPaid(synthesizer string) bool { return synthesizer == elevenlabs.Name }
 

@@ -75,6 +75,7 @@ func (c *client) chat(ctx context.Context, op string, r request) (reply, error) 
 	if err != nil {
 		return reply{}, &fault.Error{Kind: fault.Transient, Op: op, Code: "bad_reply", Err: errors.New(c.Redact(err.Error()))}
 	}
+	detect.CountTokens(ctx, out.promptTokens, out.replyTokens)
 	return out, nil
 }
 

@@ -63,6 +63,7 @@ type reply struct {
 	text         string
 	prompt       string // SHA-256 of what was asked
 	promptTokens int    // 0 where the server doesn't say
+	replyTokens  int    // the same
 	hasFirst     bool   // the server gave logprobs of the first token
 	first        distribution
 }
@@ -79,6 +80,7 @@ type completion struct {
 	} `json:"choices"`
 	Usage struct {
 		PromptTokens int `json:"prompt_tokens"`
+		ReplyTokens  int `json:"completion_tokens"`
 	} `json:"usage"`
 }
 
@@ -123,7 +125,7 @@ func parseReply(data []byte) (reply, error) {
 		return reply{}, errors.New("the reply has no choice")
 	}
 	var out reply
-	out.promptTokens = max(c.Usage.PromptTokens, 0)
+	out.promptTokens, out.replyTokens = max(c.Usage.PromptTokens, 0), max(c.Usage.ReplyTokens, 0)
 	choice := c.Choices[0]
 	if choice.Message.Content != nil {
 		out.text = *choice.Message.Content
