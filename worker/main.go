@@ -203,6 +203,7 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		library:  library,
 		chat:     cfg.Chat,
 		eleven:   cfg.Eleven,
+		webhooks: cfg.Webhooks,
 		once:     activities.Once{Store: objects, Log: log.Named("once"), Now: time.Now},
 	}
 	broken := make(chan error, 1)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"net/http"
+	"time"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -11,6 +13,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/speech"
+	"github.com/speechmanip/speechmanip/internal/webhook"
 	"github.com/speechmanip/speechmanip/workflows"
 )
 
@@ -22,6 +25,7 @@ type wiring struct {
 	once     activities.Once
 	chat     config.Chat
 	eleven   config.ElevenLabs
+	webhooks map[string]webhook.Hook
 	log      *zap.Logger
 }
 
@@ -109,6 +113,7 @@ func (w wiring) role(role string, c client.Client) ([]part, error) {
 			workflows.Register(to)
 			to.RegisterActivity(&activities.Planner{Library: w.library})
 			to.RegisterActivity(&activities.Records{Library: w.library})
+			to.RegisterActivity(&activities.Scheduled{Library: w.library, Webhooks: w.webhooks, HTTP: http.DefaultClient, Now: time.Now})
 		}}}, nil
 	case "speech":
 		return w.speech(c)

@@ -22,4 +22,5 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(Limiter, follows)
 	r.RegisterWorkflowWithOptions(Diagnose, follows)
 	r.RegisterWorkflowWithOptions(Sensitivity, follows)
+	r.RegisterWorkflowWithOptions(ScheduledEvaluation, follows)
 }

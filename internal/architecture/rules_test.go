@@ -81,7 +81,7 @@ var rules = map[string]rule{
 	// What stands between ports and Temporal, and the mains.
 	"archive":    {product: "detect dialogue evaluation fault objectstore report"},
 	"people":     {product: "annotation evaluation objectstore secret", outside: "crypto/rand github.com/BurntSushi/toml"},
-	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report study", outside: temporal + " " + zap + " os"},
+	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report study trend webhook", outside: temporal + " " + zap + " net/http os"},
 	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech study tactic voice vote", outside: temporal}, // of the ports it takes types only
 	"codec":      {product: "secret", outside: temporal},                                                                                     // its nonces are random
 	"config":     {product: "codec objectstore/s3 secret webhook", outside: temporal + " " + zap + " os"},
@@ -92,7 +92,7 @@ var rules = map[string]rule{
 		outside: temporal + " " + zap + " crypto/rand net net/http os syscall github.com/spf13",
 	},
 	"worker": {
-		product: domain + " " + ports + " activities archive codec config evaluation fault prompt telemetry workflows" +
+		product: domain + " " + ports + " activities archive codec config evaluation fault prompt telemetry webhook workflows" +
 			" detect/baseline detect/chat objectstore/s3 recognize/pocketsphinx speech/elevenlabs speech/flite speech/rhvoice",
 		outside: temporal + " " + zap + " " + otel + " crypto/rand net net/http os runtime syscall github.com/spf13",
 	},

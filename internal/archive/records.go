@@ -126,7 +126,12 @@ func (a Archive) Report(ctx context.Context, id string) (report.Report, error) {
 	if in.Shown, in.ShownTexts, err = a.shown(ctx, m, engines); err != nil {
 		return report.Report{}, err
 	}
-	return report.Build(in)
+	built, err := report.Build(in)
+	if err != nil {
+		return built, err
+	}
+	built.Scheduled, err = a.outcome(ctx, id)
+	return built, err
 }
 
 // shown returns the exemplars and the hashes of their texts. Until they are

@@ -39,13 +39,14 @@ const (
 	AttributeModel      = "Model"
 	AttributeModality   = "Modality"
 	AttributeVerdict    = "Verdict"
+	AttributeRegression = "Regression" // of a schedule's firing: a Regression
 )
 
 // SearchAttributes are the attributes that a namespace must know.
 func SearchAttributes() []string {
 	return []string{
 		AttributeEvaluation, AttributeDataset, AttributeDetector,
-		AttributeModel, AttributeModality, AttributeVerdict,
+		AttributeModel, AttributeModality, AttributeVerdict, AttributeRegression,
 	}
 }
 

@@ -59,6 +59,9 @@ type Report struct {
 	People        []People        `json:"people,omitempty"` // where annotations were given
 	Truths        *Truths         `json:"truths,omitempty"` // where other truths were given
 
+	// Scheduled is what a schedule's firing found against earlier ones.
+	Scheduled *evaluation.Outcome `json:"scheduled,omitempty"`
+
 	Modalities *Modalities      `json:"modalities,omitempty"`    // of both
 	Voices     *Voices          `json:"voice_effects,omitempty"` // where castings are known
 	Quality    Quality          `json:"quality"`
