@@ -114,6 +114,7 @@ func (w wiring) role(role string, c client.Client) ([]part, error) {
 			to.RegisterActivity(&activities.Planner{Library: w.library})
 			to.RegisterActivity(&activities.Records{Library: w.library})
 			to.RegisterActivity(&activities.Scheduled{Library: w.library, Webhooks: w.webhooks, HTTP: http.DefaultClient, Now: time.Now})
+			to.RegisterActivity(&activities.Studies{Library: w.library})
 		}}}, nil
 	case "speech":
 		return w.speech(c)

@@ -23,4 +23,6 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(Diagnose, follows)
 	r.RegisterWorkflowWithOptions(Sensitivity, follows)
 	r.RegisterWorkflowWithOptions(ScheduledEvaluation, follows)
+	r.RegisterWorkflowWithOptions(Study, follows)
+	r.RegisterWorkflowWithOptions(Assignment, follows)
 }

@@ -59,13 +59,17 @@ type Assignment struct {
 	Modality  annotation.Modality `json:"modality"`
 	Batch     int                 `json:"batch"`           // its number; of an adjudication the round's
 	Round     int                 `json:"round,omitempty"` // 0: judging; from 1: adjudication
+	Extra     int                 `json:"extra,omitempty"` // tells apart what others have left of one batch
 	Items     []int               `json:"items"`           // in the order in which they are shown
 }
 
 // Part names the assignment among its annotator's, e.g. text-03 or audio-review-1.
 func (a Assignment) Part() string {
-	if a.Round > 0 {
+	switch {
+	case a.Round > 0:
 		return fmt.Sprintf("%s-review-%d", a.Modality, a.Round)
+	case a.Extra > 0:
+		return fmt.Sprintf("%s-%02d-left-%d", a.Modality, a.Batch, a.Extra)
 	}
 	return fmt.Sprintf("%s-%02d", a.Modality, a.Batch)
 }

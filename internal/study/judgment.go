@@ -97,6 +97,12 @@ type Progress struct {
 	Finished   bool       `json:"finished,omitempty"`
 }
 
+// Receipt says that a judgment, or a batch, was taken.
+type Receipt struct {
+	Judged int `json:"judged"` // items of the assignment with a judgment
+	Items  int `json:"items"`
+}
+
 // Stop ends an assignment from outside: what was given is kept as an incomplete batch.
 type Stop struct {
 	How   How  `json:"how"`

@@ -10,8 +10,8 @@ import (
 // Names that the starter, the page and the workflows share.
 const (
 	// Of an assignment's workflow.
-	UpdateJudge     = "judge"      // Judge in, Progress out: one judgment; see Judge
-	UpdateFinish    = "finish"     // Progress out: the annotator gives the batch back, whole
+	UpdateJudge     = "judge"      // Judge in, Receipt out: one judgment; see Judge
+	UpdateFinish    = "finish"     // Receipt out: the annotator gives the batch back, whole
 	QueryAssignment = "assignment" // Progress
 	SignalStop      = "stop"       // Stop: from the study
 	SignalPause     = "pause"      // bool: from the study

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Add takes in an annotator. While the study is judging they get what others have left
-// undone; they adjudicate like everybody else.
+// Add takes in an annotator. While the study is judging they get what others leave
+// undone, now or later; they adjudicate like everybody else.
 func (s *State) Add(name string) error {
 	if name == "" || slices.ContainsFunc(s.Annotators, func(a Annotator) bool { return a.Name == name }) {
 		return fmt.Errorf("%.40q is or was an annotator of this study", name)
@@ -16,24 +16,30 @@ func (s *State) Add(name string) error {
 	if s.Stage == Complete {
 		return fmt.Errorf("the study is complete")
 	}
-	s.Annotators = append(s.Annotators, Annotator{Name: name, Active: true})
-	if s.Stage != Judging {
-		return nil
-	}
-	for i := range s.Assignments {
-		left := &s.Assignments[i]
-		if left.Round > 0 || left.Filled || left.Status != Ended && left.Status != Dropped {
+	s.Annotators = append(s.Annotators, Annotator{Name: name, Active: true, Added: true})
+	return nil
+}
+
+// fill gives those who were added what others have left undone.
+func (s *State) fill() {
+	for _, a := range s.Annotators {
+		if !a.Added || !a.Active {
 			continue
 		}
-		items := s.mayTake(name, left)
-		if len(items) == 0 || len(items) != left.missing() {
-			continue // another may take the whole of it
+		for i := range s.Assignments {
+			left := &s.Assignments[i]
+			if left.Round > 0 || left.Filled || left.Status != Ended && left.Status != Dropped {
+				continue
+			}
+			items := s.mayTake(a.Name, left)
+			if len(items) == 0 || len(items) < left.missing() {
+				continue // somebody else may take the whole of it
+			}
+			left.Filled = true
+			taken := Assignment{Annotator: a.Name, Modality: left.Modality, Batch: left.Batch, Extra: len(s.Assignments), Items: items}
+			s.Assignments = append(s.Assignments, Entry{Assignment: taken, Status: Waiting, Added: true})
 		}
-		left.Filled = true
-		taken := Assignment{Annotator: name, Modality: left.Modality, Batch: left.Batch, Items: items}
-		s.Assignments = append(s.Assignments, Entry{Assignment: taken, Status: Waiting, Added: true})
 	}
-	return nil
 }
 
 // mayTake returns what an assignment has left undone, but for what the annotator has
@@ -79,7 +85,7 @@ func (s *State) Remove(r Remove) ([]int, error) {
 // Desk returns what an annotator has to do.
 func (s *State) Desk(name string) Desk {
 	desk := Desk{Annotator: name, Paused: s.Paused, Stage: s.Stage}
-	desk.Active = slices.Contains(s.Annotators, Annotator{Name: name, Active: true})
+	desk.Active = slices.ContainsFunc(s.Annotators, func(a Annotator) bool { return a.Name == name && a.Active })
 	for _, e := range s.Assignments {
 		if e.Annotator != name {
 			continue

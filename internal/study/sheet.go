@@ -154,6 +154,11 @@ func (s *Sheet) Progress() Progress {
 	}
 }
 
+// Receipt returns what a judgment is answered with.
+func (s *Sheet) Receipt() Receipt {
+	return Receipt{Judged: len(s.Given), Items: len(s.Assignment.Items)}
+}
+
 // Batch returns what is stored of an assignment that has ended.
 func (s *Sheet) Batch(how How, now time.Time) Batch {
 	return Batch{Study: s.Study, Assignment: s.Assignment, Judgments: s.judgments(), How: how, Opened: s.Opened, Ended: now, Flags: s.flags()}

@@ -45,6 +45,7 @@ type State struct {
 type Annotator struct {
 	Name   string `json:"name"`
 	Active bool   `json:"active"`
+	Added  bool   `json:"added,omitempty"` // after the study began
 }
 
 // Entry is an assignment and what has become of it.
@@ -99,6 +100,9 @@ func NewState(s Study) State {
 // assignments that are open from now on.
 func (s *State) Advance() []int {
 	for {
+		if s.Stage == Judging {
+			s.fill()
+		}
 		if opened := s.open(); len(opened) > 0 || s.live() || !s.next() {
 			return opened
 		}
