@@ -29,10 +29,16 @@ func (d *display) progress(p evaluation.Progress) {
 	}
 	d.last, d.counts = text, text
 	if d.terminal {
-		fmt.Fprintf(d.out, "\r\033[K%s", text)
+		d.rewrite(text)
 		return
 	}
 	fmt.Fprintln(d.out, text)
+}
+
+// rewrite shows a line on a terminal in place of the last one.
+func (d *display) rewrite(text string) {
+	d.last = text
+	fmt.Fprintf(d.out, "\r\033[K%s", text)
 }
 
 // line prints a line of its own, once until something else is shown.
