@@ -77,6 +77,7 @@ type stage struct {
 // estimated is what estimate found out, and the JSON that it prints.
 type estimated struct {
 	Dialogues  int    `json:"dialogues"`
+	Castings   int    `json:"castings"` // of every dialogue: all that follows is of all of them
 	Exemplars  int    `json:"exemplars_shown"`
 	Dataset    string `json:"dataset"`
 	Detector   string `json:"detector"`
@@ -148,6 +149,7 @@ func notStored(spec evaluation.Spec) string {
 
 // count adds everything up. Stored, NotChecked and Rate are set before.
 func (e *estimated) count(p plan, pace pace) {
+	e.Castings = p.spec.Castings()
 	questions := evaluation.MostQuestions(p.spec)
 	hearing := evaluation.HearingQuestions(p.spec)
 	var shown evaluation.AudioTokens // in every prompt
@@ -158,14 +160,16 @@ func (e *estimated) count(p plan, pace pace) {
 		e.speak(p.spec, x.dialogue)
 	}
 	for _, d := range p.dialogues {
-		e.speak(p.spec, d)
+		for range e.Castings {
+			e.speak(p.spec, d)
+		}
 		seconds := e.Rate.Seconds(p.spec, d)
-		e.AudioSeconds += seconds
+		e.AudioSeconds += seconds * float64(e.Castings)
 		if hearing > 0 {
-			e.AudioTokens = e.AudioTokens.Add(evaluation.ClipTokens(seconds).Add(shown).Times(hearing))
+			e.AudioTokens = e.AudioTokens.Add(evaluation.ClipTokens(seconds).Add(shown).Times(hearing * e.Castings))
 		}
 	}
-	n := len(p.dialogues)
+	n := len(p.dialogues) * e.Castings
 	e.Questions = evaluation.Questions{Prepare: n * questions.Prepare, Decide: n * questions.Decide, Tactics: n * questions.Tactics, Quote: n * questions.Quote}
 	turns, characters := e.Turns, e.Characters
 	if e.Stored != nil {

@@ -8,7 +8,11 @@ import (
 
 // print writes the estimate for people, each line with what it rests on.
 func (e *estimated) print(out io.Writer) {
-	fmt.Fprintf(out, "%d dialogues of %s by %s, the most that is expected\n", e.Dialogues, e.Dataset, e.Detector)
+	castings := ""
+	if e.Castings > 1 {
+		castings = fmt.Sprintf(", each in %d castings,", e.Castings)
+	}
+	fmt.Fprintf(out, "%d dialogues of %s%s by %s, the most that is expected\n", e.Dialogues, e.Dataset, castings, e.Detector)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer table.Flush()
 	line := func(name, format string, args ...any) {

@@ -64,11 +64,11 @@ func (a *app) findStored(ctx context.Context, p plan) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
-	dialogues := p.dialogues
+	all := renditions(p.spec, p.dialogues)
 	for _, e := range p.shown {
-		dialogues = append(dialogues[:len(dialogues):len(dialogues)], e.dialogue)
+		all = append(all, rendition{e.dialogue, 0})
 	}
-	found, err := lookForAll(ctx, archive.Store, p.spec, engine, dialogues)
+	found, err := lookForAll(ctx, archive.Store, p.spec, engine, all)
 	found.Engine = engine
 	return found, err
 }
@@ -108,10 +108,26 @@ func (a *app) askEngine(ctx context.Context, cfg config.Config, spec evaluation.
 	return speech.Engine{}, fmt.Errorf("the worker on queue %q names no engine", name)
 }
 
+// rendition is a dialogue in one of its castings.
+type rendition struct {
+	dialogue.Dialogue
+	castingNumber int
+}
+
+func renditions(spec evaluation.Spec, dialogues []dialogue.Dialogue) []rendition {
+	var all []rendition
+	for _, d := range dialogues {
+		for _, number := range spec.CastingNumbers() {
+			all = append(all, rendition{d, number})
+		}
+	}
+	return all
+}
+
 // looksAtOnce keeps a store busy without flooding it.
 const looksAtOnce = 16
 
-func lookForAll(ctx context.Context, store objectstore.Store, spec evaluation.Spec, engine speech.Engine, dialogues []dialogue.Dialogue) (stored, error) {
+func lookForAll(ctx context.Context, store objectstore.Store, spec evaluation.Spec, engine speech.Engine, all []rendition) (stored, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -120,8 +136,8 @@ func lookForAll(ctx context.Context, store objectstore.Store, spec evaluation.Sp
 		first error
 		wg    sync.WaitGroup
 	)
-	next := make(chan dialogue.Dialogue)
-	for range min(looksAtOnce, len(dialogues)) {
+	next := make(chan rendition)
+	for range min(looksAtOnce, len(all)) {
 		wg.Go(func() {
 			for d := range next {
 				found, err := lookFor(ctx, store, spec, engine, d)
@@ -135,7 +151,7 @@ func lookForAll(ctx context.Context, store objectstore.Store, spec evaluation.Sp
 			}
 		})
 	}
-	for _, d := range dialogues {
+	for _, d := range all {
 		next <- d
 	}
 	close(next)
@@ -145,18 +161,18 @@ func lookForAll(ctx context.Context, store objectstore.Store, spec evaluation.Sp
 
 // lookFor looks for a dialogue's clip, as evaluations do, and only without it for its
 // turns.
-func lookFor(ctx context.Context, store objectstore.Store, spec evaluation.Spec, engine speech.Engine, d dialogue.Dialogue) (stored, error) {
+func lookFor(ctx context.Context, store objectstore.Store, spec evaluation.Spec, engine speech.Engine, d rendition) (stored, error) {
 	if err := ctx.Err(); err != nil {
 		return stored{}, err
 	}
-	script, err := evaluation.NewScript(spec.Speech, engine, d, 0)
+	script, err := evaluation.NewScript(spec.Speech, engine, d.Dialogue, d.castingNumber)
 	if err != nil {
 		return stored{}, fmt.Errorf("dialogue %q: %w", d.ID, err)
 	}
 	key := evaluation.TimelineKey(script.ClipTurns(), spec.Compose)
 	timeline, err := objectstore.GetJSON[audio.Timeline](ctx, store, objectstore.Ref{Key: key})
 	if err == nil {
-		turns, characters := evaluation.Spoken(spec, d)
+		turns, characters := evaluation.Spoken(spec, d.Dialogue)
 		return stored{Clips: 1, Turns: turns, Characters: characters, Seconds: timeline.Seconds, clipped: characters}, nil
 	}
 	if !errors.Is(err, objectstore.ErrNotFound) {

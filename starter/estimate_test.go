@@ -58,7 +58,7 @@ func TestLookForAll(t *testing.T) {
 	put(evaluation.TimelineKey(script(dialogues[0]).ClipTurns(), spec.Compose), audio.Timeline{Seconds: 3})
 	put(script(dialogues[1]).Turns[1].Key, "audio")
 
-	got, err := lookForAll(t.Context(), store, spec, engine, dialogues)
+	got, err := lookForAll(t.Context(), store, spec, engine, renditions(spec, dialogues))
 	want := stored{Clips: 1, Turns: 3, Characters: 16, Seconds: 3, clipped: 12}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
@@ -67,15 +67,22 @@ func TestLookForAll(t *testing.T) {
 	if !ok || rate.PerSecond != 4 {
 		t.Errorf("rate %+v, %v; want 12 characters in 3 s", rate, ok)
 	}
+	// Of two castings the second is not spoken yet. One speaker takes another voice.
+	twice := spec
+	twice.Speech.Castings = 2
+	got, err = lookForAll(t.Context(), store, twice, engine, renditions(twice, dialogues))
+	if err != nil || got != want {
+		t.Errorf("in two castings: %+v, %v; want %+v", got, err, want)
+	}
 	// Another version of the engine has made nothing yet.
 	engine.Version = "2.3"
-	got, err = lookForAll(t.Context(), store, spec, engine, dialogues)
+	got, err = lookForAll(t.Context(), store, spec, engine, renditions(spec, dialogues))
 	if err != nil || got != (stored{}) {
 		t.Errorf("another engine's audio counts: %+v, %v", got, err)
 	}
 	// A speaker more than voices is an error, not nothing.
 	spec.Speech.Pool.Voices = nil
-	if _, err := lookForAll(t.Context(), store, spec, engine, dialogues); err == nil {
+	if _, err := lookForAll(t.Context(), store, spec, engine, renditions(spec, dialogues)); err == nil {
 		t.Error("a pool without voices gives no error")
 	}
 }
@@ -90,7 +97,7 @@ func TestCountWithStored(t *testing.T) {
 	e := estimated{Rate: evaluation.Rate{PerSecond: 5}, Prices: p.spec.Prices, Stored: &stored{Turns: 3, Characters: 25}, Budget: evaluation.Budget{Calls: 19}}
 	e.count(p, pace{speechCalls: 5, audioJobs: 2, detectCalls: 4, speechSeconds: 2, detectSeconds: 1, listening: 0.5})
 	want := estimated{
-		Turns: 4, Characters: 30, AudioSeconds: 6, Credits: 5,
+		Castings: 1, Turns: 4, Characters: 30, AudioSeconds: 6, Credits: 5,
 		Questions: evaluation.Questions{Prepare: 2, Decide: 10, Tactics: 2, Quote: 4},
 		Speech:    evaluation.Cost{Calls: 1, Money: 1500},
 		Judging:   evaluation.Cost{Calls: 18, Money: 7200},
@@ -109,6 +116,13 @@ func TestCountWithStored(t *testing.T) {
 	e.count(p, pace{speechCalls: 1, audioJobs: 1, detectCalls: 1})
 	if !e.Exceeded || e.Total.Calls != 22 {
 		t.Errorf("22 calls are more than 19: %+v", e.Total)
+	}
+	// Three castings take three times as much, and what shows in all is the same.
+	p.spec.Speech.Castings = 3
+	thrice := estimated{Rate: e.Rate, Prices: e.Prices}
+	thrice.count(p, pace{speechCalls: 1, audioJobs: 1, detectCalls: 1})
+	if thrice.Total.Calls != 3*e.Total.Calls || thrice.Characters != 3*e.Characters || thrice.AudioSeconds != 3*e.AudioSeconds || thrice.Total.Money != 3*e.Total.Money {
+		t.Errorf("in three castings %+v, in one %+v", thrice.Total, e.Total)
 	}
 }
 

@@ -120,7 +120,7 @@ func (a *app) announce(how following, p plan, s started) {
 	if how.json {
 		out = a.err
 	}
-	fmt.Fprintf(out, "evaluation %s: %d dialogues of %s by %s\n", s.Evaluation, s.Items, p.spec.Dataset.Name, p.spec.Detection.Detector)
+	fmt.Fprintf(out, "evaluation %s: %s of %s by %s\n", s.Evaluation, p.spec.Counted(s.Items), p.spec.Dataset.Name, p.spec.Detection.Detector)
 	if len(p.excluded) > 0 {
 		fmt.Fprintf(out, "%d dialogues left out: the report names them\n", len(p.excluded))
 	}
@@ -143,13 +143,16 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 			return evaluation.Manifest{}, objectstore.Ref{}, err
 		}
 	}
-	items := make([]evaluation.Item, len(p.dialogues))
+	var items []evaluation.Item // the castings of a dialogue one after the other
 	for i, d := range p.dialogues {
-		items[i] = evaluation.Item{ID: d.ID, Line: places[i]}
+		item := evaluation.Item{ID: d.ID, Line: places[i]}
 		if p.spec.Dataset.Clips {
-			if items[i].Clip, err = putClip(ctx, to.Store, p.clips[d.ID]); err != nil {
+			if item.Clip, err = putClip(ctx, to.Store, p.clips[d.ID]); err != nil {
 				return evaluation.Manifest{}, objectstore.Ref{}, err
 			}
+		}
+		for _, item.CastingNumber = range p.spec.CastingNumbers() {
+			items = append(items, item)
 		}
 	}
 	shown, err := putShown(ctx, to.Store, p.shown, places[len(p.dialogues):])
@@ -162,11 +165,14 @@ func (a *app) store(ctx context.Context, c client.Client, to archive.Archive, p 
 // create stores the chunks and the manifest of an evaluation whose dialogues and
 // clips are stored.
 func (a *app) create(ctx context.Context, c client.Client, to archive.Archive, p plan, items []evaluation.Item, shown []evaluation.Exemplar) (evaluation.Manifest, objectstore.Ref, error) {
-	for i := range items {
-		items[i].Alias = p.alias(i)
-		if !p.spec.Budget.IsZero() {
-			items[i].Estimate = evaluation.Estimate(p.spec, p.dialogues[i])
+	estimates := map[string]evaluation.Cost{}
+	if !p.spec.Budget.IsZero() {
+		for _, d := range p.dialogues {
+			estimates[d.ID] = evaluation.Estimate(p.spec, d)
 		}
+	}
+	for i := range items {
+		items[i].Alias, items[i].Estimate = p.alias(i), estimates[items[i].ID]
 	}
 	for i := range shown {
 		shown[i].Item.Alias = p.alias(i)
@@ -263,7 +269,7 @@ func start(ctx context.Context, c client.Client, m evaluation.Manifest, ref obje
 		TypedSearchAttributes: attributes,
 		// Everything below inherits it: evaluations of one priority take turns.
 		Priority:      temporal.Priority{PriorityKey: spec.Limits.Priority, FairnessKey: spec.ID},
-		StaticSummary: fmt.Sprintf("%d dialogues of %s by %s", m.Items, evaluation.EncodeID(spec.Dataset.Label()), spec.Detection.Detector),
+		StaticSummary: fmt.Sprintf("%s of %s by %s", spec.Counted(m.Items), evaluation.EncodeID(spec.Dataset.Label()), spec.Detection.Detector),
 	}, workflows.Evaluate, input)
 	if err != nil && spec.SearchAttributes && strings.Contains(err.Error(), "search attribute") {
 		return nil, fmt.Errorf("start evaluation: %w (run `starter setup`, or use --search-attributes=off)", err)

@@ -156,7 +156,14 @@ func (r *again) plan(ctx context.Context, store archive.Archive, source source) 
 		return p, nil, err
 	}
 	kept, leftOut := evaluation.Again(source.Items, source.Records, p.spec.Heard())
-	dialogues, err := store.Dialogues(ctx, p.spec.Dataset.Lines, kept)
+	once := slices.Clone(kept)
+	seen := map[string]bool{}
+	once = slices.DeleteFunc(once, func(item evaluation.Item) bool {
+		before := seen[item.ID]
+		seen[item.ID] = true
+		return before // in another casting
+	})
+	dialogues, err := store.Dialogues(ctx, p.spec.Dataset.Lines, once)
 	if err != nil {
 		return p, nil, err
 	}
@@ -168,15 +175,12 @@ func (r *again) plan(ctx context.Context, store archive.Archive, source source) 
 		return p, nil, fmt.Errorf("nothing to judge again: all %d dialogues of %q are left out, e.g. %q: %s", len(source.Items), r.source, p.excluded[len(p.excluded)-1].ID, p.excluded[len(p.excluded)-1].Reason)
 	}
 	for _, e := range leftOut {
-		p.notes = append(p.notes, fmt.Sprintf("left out: %q, %s", e.ID, e.Reason))
+		p.notes = append(p.notes, fmt.Sprintf("left out: %q%s, %s", e.ID, evaluation.CastingLabel(e.CastingNumber), e.Reason))
 	}
-	byID := map[string]evaluation.Item{}
-	for _, item := range kept {
-		byID[item.ID] = item
+	judged := map[string]bool{}
+	for _, d := range p.dialogues {
+		judged[d.ID] = true
 	}
-	items := make([]evaluation.Item, len(p.dialogues))
-	for i, d := range p.dialogues {
-		items[i] = byID[d.ID]
-	}
+	items := slices.DeleteFunc(kept, func(item evaluation.Item) bool { return !judged[item.ID] })
 	return p, items, nil
 }

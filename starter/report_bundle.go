@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
 	"github.com/speechmanip/speechmanip/internal/audio"
@@ -36,12 +37,12 @@ func writeBundle(ctx context.Context, store archive.Archive, dir string, r repor
 	}
 	media := report.Media{}
 	for _, d := range r.Dialogues {
-		one := report.DialogueMedia{Turns: texts[d.ID]}
+		one := report.DialogueMedia{Turns: slices.Clone(texts[d.ID])} // timed apart in every casting
 		if one.Turns, err = timed(ctx, store.Store, one.Turns, d.Timeline); err != nil {
 			return "", 0, err
 		}
 		if !d.Clip.IsZero() {
-			one.Audio = bundleClips + "/" + evaluation.EncodeID(d.ID) + path.Ext(d.Clip.Key)
+			one.Audio = bundleClips + "/" + evaluation.FileName(d.ID, d.CastingNumber) + path.Ext(d.Clip.Key)
 			err := fetch(ctx, store.Store, d.Clip, filepath.Join(folder, filepath.FromSlash(one.Audio)))
 			if errors.Is(err, objectstore.ErrNotFound) {
 				one.Audio = ""
@@ -50,7 +51,7 @@ func writeBundle(ctx context.Context, store archive.Archive, dir string, r repor
 				return "", 0, fmt.Errorf("clip of dialogue %q: %w", d.ID, err)
 			}
 		}
-		media[d.ID] = one
+		media[d.Rendition()] = one
 	}
 	page := filepath.Join(folder, "report.html")
 	if err = writeFile(page, func(w io.Writer) error { return report.HTMLWriter(media)(w, r) }); err != nil {
@@ -74,9 +75,12 @@ func turns(ctx context.Context, store archive.Archive, r report.Report) (map[str
 		return nil, err
 	}
 	out := map[string][]report.MediaTurn{}
-	for i, d := range dialogues {
+	for _, d := range dialogues {
+		if _, known := out[d.ID]; known {
+			continue // in another casting
+		}
 		for _, turn := range d.Turns {
-			out[items[i].ID] = append(out[items[i].ID], report.MediaTurn{Speaker: string(turn.Speaker), Text: turn.Text})
+			out[d.ID] = append(out[d.ID], report.MediaTurn{Speaker: string(turn.Speaker), Text: turn.Text})
 		}
 	}
 	return out, nil

@@ -52,7 +52,7 @@ func (r sensitivityRequest) choose(ctx context.Context, store archive.Archive) (
 	if err != nil {
 		return measurement{}, err
 	}
-	m := measurement{spec: spec, records: drawRecords(records, r.items, r.seed)}
+	m := measurement{spec: spec, records: drawRecords(firstCastings(records), r.items, r.seed)}
 	if len(m.records) == 0 {
 		return m, fmt.Errorf("evaluation %q has judged no dialogue without a failure", r.id)
 	}
@@ -118,19 +118,37 @@ func itemsOf(ctx context.Context, store archive.Archive, manifest evaluation.Man
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[string]evaluation.Item, len(all))
+	found := make(map[evaluation.Rendition]evaluation.Item, len(all))
 	for _, item := range all {
-		byID[item.ID] = item
+		found[item.Rendition()] = item
 	}
 	var items []evaluation.SensitivityItem
 	for _, record := range records {
-		item, ok := byID[record.ID]
+		item, ok := found[record.Rendition()]
 		if !ok {
 			return nil, fmt.Errorf("dialogue %q has a record and is no item of the evaluation", record.ID)
 		}
 		items = append(items, evaluation.SensitivityItem{Item: item, Clip: record.Clip, Transcript: record.Transcript})
 	}
 	return items, nil
+}
+
+// firstCastings keeps a dialogue's first record without a failure, or its first one:
+// in other castings it is no other dialogue.
+func firstCastings(records []evaluation.Record) []evaluation.Record {
+	place := map[string]int{}
+	var out []evaluation.Record
+	for _, r := range records {
+		at, again := place[r.ID]
+		switch {
+		case !again:
+			place[r.ID] = len(out)
+			out = append(out, r)
+		case out[at].Failure != nil && r.Failure == nil:
+			out[at] = r
+		}
+	}
+	return out
 }
 
 // drawRecords draws n records that have no failure, each truth in its proportion,

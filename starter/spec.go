@@ -35,6 +35,7 @@ type request struct {
 	truth                        string
 	synthesizer, voices, level   string
 	castingSeed                  uint64
+	castings                     int
 	speechContext                bool
 	rules, detector, model       string
 	modality, accelerator, pool  string
@@ -62,6 +63,7 @@ func (r *request) flags(cmd *cobra.Command) {
 	f.StringVar(&r.synthesizer, "synthesizer", "flite", "speech engine: one of "+strings.Join(voice.Synthesizers(), ", "))
 	f.StringVar(&r.voices, "voices", "", "voice pool: a built-in one ("+strings.Join(voice.BuiltInNames(), ", ")+") or a TOML file; without it the synthesizer's own")
 	f.Uint64Var(&r.castingSeed, "casting-seed", 0, "another seed casts other voices")
+	f.IntVar(&r.castings, "castings", 1, "render and judge every dialogue so often, its speakers taking turns with their voices, and with others after that: what a voice does to verdicts shows within dialogues")
 	f.BoolVar(&r.speechContext, "speech-context", false, "give the speech engine the neighbouring turns' texts with every turn; for engines that carry them over (elevenlabs)")
 	f.StringVar(&r.level, "level", string(audio.DefaultComposeOptions().Level), "what gets one loudness gain: speaker, turn, clip or none")
 	f.StringVar(&r.detector, "detector", baseline.Cascade, "one of "+strings.Join(detectorNames(), ", "))
@@ -113,7 +115,7 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 	quality, qualityErr := onOff("--quality", r.quality)
 	truth, truthErr := r.wantedTruth()
 	prices, budget, spendingErr := r.spending.read(r.lookup)
-	flagErrs := errors.Join(rulesErr, poolErr, attributesErr, qualityErr, truthErr, r.checkDetector(), spendingErr)
+	flagErrs := errors.Join(rulesErr, poolErr, attributesErr, qualityErr, truthErr, r.checkDetector(), r.checkCastings(), spendingErr)
 	if r.id == "" {
 		r.id = newID(time.Now())
 	}
@@ -147,7 +149,7 @@ func (r *request) plan(ctx context.Context) (plan, error) {
 	p.spec.Compose.Level = audio.Level(r.level)
 	p.spec.Quality.MaxWER, p.spec.Quality.Off = r.maxWER, !quality
 	if !p.spec.Dataset.Clips {
-		p.spec.Speech = evaluation.Speech{Synthesizer: r.synthesizer, Pool: pool, CastingSeed: r.castingSeed, Context: r.speechContext}
+		p.spec.Speech = evaluation.Speech{Synthesizer: r.synthesizer, Pool: pool, CastingSeed: r.castingSeed, Castings: r.severalCastings(), Context: r.speechContext}
 	}
 	if rulesErr != nil { // already an error: what stands in lets the rest be checked
 		p.spec.Rules = vote.Paper()
@@ -255,7 +257,7 @@ func (r *request) readDialogues(p *plan, truth dialogue.Truth) error {
 	if len(p.dialogues) == 0 {
 		return fmt.Errorf("nothing to evaluate: no dialogue of %s is selected", p.spec.Dataset.Name)
 	}
-	return nil
+	return p.checkPool()
 }
 
 func (r *request) readDataset(p *plan) (dialogue.Dataset, error) {

@@ -10,9 +10,10 @@ import (
 
 // Flip is a dialogue whose outcome is not the same in all evaluations.
 type Flip struct {
-	ID       string         `json:"id"`
-	Truth    dialogue.Truth `json:"truth,omitempty"`
-	Outcomes []Outcome      `json:"outcomes"` // in the order of the evaluations
+	ID            string         `json:"id"`
+	CastingNumber int            `json:"casting_number,omitempty"`
+	Truth         dialogue.Truth `json:"truth,omitempty"`
+	Outcomes      []Outcome      `json:"outcomes"` // in the order of the evaluations
 }
 
 // Outcome is what one evaluation says of a dialogue.
@@ -30,7 +31,7 @@ type Outcome struct {
 func flips(paired []pairing) []Flip {
 	out := []Flip{}
 	for _, p := range paired {
-		f := Flip{ID: p[0].ID, Truth: p.truth()}
+		f := Flip{ID: p[0].ID, CastingNumber: p.castingNumber(), Truth: p.truth()}
 		differs := false
 		for _, d := range p {
 			f.Outcomes = append(f.Outcomes, outcome(d))

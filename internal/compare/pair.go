@@ -14,36 +14,46 @@ import (
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
-// pairing is one dialogue in every evaluation, in their order.
+// pairing is one dialogue in one casting in every evaluation, in their order.
 type pairing []report.Dialogue
 
 func (p pairing) truth() dialogue.Truth { return p[0].Truth }
 
+// castingNumber is 0 where every evaluation has one casting.
+func (p pairing) castingNumber() int {
+	number := 0
+	for _, d := range p {
+		number = max(number, d.CastingNumber)
+	}
+	return number
+}
+
 // pairUp finds the dialogues that can be compared, and says of every other one why
-// it can't be. Both are sorted by id.
+// it can't be. Both are sorted by id, then by casting. The only casting of one
+// evaluation is the first of another.
 func pairUp(reports []report.Report) ([]pairing, []evaluation.Excluded) {
-	found := make([]map[string]report.Dialogue, len(reports))
+	found := make([]map[evaluation.Rendition]report.Dialogue, len(reports))
 	shown := make([]map[string]bool, len(reports)) // left out of the evaluation itself
-	ids := map[string]bool{}
+	all := map[evaluation.Rendition]bool{}
 	for i, r := range reports {
-		found[i], shown[i] = map[string]report.Dialogue{}, map[string]bool{}
+		found[i], shown[i] = map[evaluation.Rendition]report.Dialogue{}, map[string]bool{}
 		for _, d := range r.Dialogues {
-			found[i][d.ID], ids[d.ID] = d, true
+			found[i][d.Rendition()], all[d.Rendition()] = d, true
 		}
 		for _, e := range r.Exemplars {
-			shown[i][e.ID] = true
+			shown[i][e.ID+evaluation.CastingLabel(e.CastingNumber)] = true
 		}
 	}
 	var paired []pairing
 	leftOut := []evaluation.Excluded{}
-	for _, id := range slices.Sorted(maps.Keys(ids)) {
+	for _, which := range slices.SortedFunc(maps.Keys(all), evaluation.Rendition.Compare) {
 		p := make(pairing, len(reports))
 		reason := ""
 		for i, r := range reports {
-			d, ok := found[i][id]
+			d, ok := found[i][which]
 			switch {
 			case reason != "":
-			case !ok && shown[i][id]:
+			case !ok && (shown[i][which.ID] || shown[i][which.ID+evaluation.CastingLabel(which.Casting)]):
 				reason = fmt.Sprintf("left out of %s", r.Evaluation)
 			case !ok && r.Pending > 0:
 				reason = fmt.Sprintf("not in %s, which is not finished", r.Evaluation)
@@ -53,7 +63,7 @@ func pairUp(reports []report.Report) ([]pairing, []evaluation.Excluded) {
 			p[i] = d
 		}
 		if reason = cmp.Or(reason, unlike(p, reports)); reason != "" {
-			leftOut = append(leftOut, evaluation.Excluded{ID: id, Reason: reason})
+			leftOut = append(leftOut, evaluation.Excluded{ID: which.ID, CastingNumber: p.castingNumber(), Reason: reason})
 			continue
 		}
 		paired = append(paired, p)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/score"
 )
 
@@ -169,7 +170,7 @@ func orUnset(v string) string {
 func (t *text) flips(c Comparison) {
 	t.line("Dialogues with another outcome: %d of %d", len(c.Flips), c.Paired)
 	for _, f := range c.Flips[:min(len(c.Flips), maxListed)] {
-		t.line("  %s (truth %s)", printable(f.ID), truthWord(f.Truth))
+		t.line("  %s (truth %s)", printable(f.ID)+evaluation.CastingLabel(f.CastingNumber), truthWord(f.Truth))
 		for i, o := range f.Outcomes {
 			t.line("    %s: %s", c.Evaluations[i].Evaluation, o.sentence())
 		}
@@ -200,7 +201,7 @@ func (t *text) leftOut(c Comparison) {
 	}
 	t.line("Left out: %d", len(c.LeftOut))
 	for _, e := range c.LeftOut[:min(len(c.LeftOut), maxListed)] {
-		t.line("  %s: %s", printable(e.ID), printable(e.Reason))
+		t.line("  %s: %s", printable(e.ID)+evaluation.CastingLabel(e.CastingNumber), printable(e.Reason))
 	}
 	t.more(len(c.LeftOut))
 }

@@ -182,7 +182,7 @@ func RecordsPrefix(evaluation string, chunk int) string {
 
 // RecordKey is where one dialogue's record lies; castingNumber is its item's.
 func RecordKey(evaluation string, chunk int, dialogue string, castingNumber int) string {
-	return RecordsPrefix(evaluation, chunk) + EncodeID(dialogue) + castingSuffix(castingNumber) + ".json"
+	return RecordsPrefix(evaluation, chunk) + FileName(dialogue, castingNumber) + ".json"
 }
 
 // ShardKey is where all records of a finished chunk lie, one a line.

@@ -77,14 +77,5 @@ func ExemplarWorkflowID(evaluation, dialogue string) string {
 // item's. No dialogue's encoded id is a chunk's, because a chunk's has no "d-"
 // before it.
 func DialogueWorkflowID(evaluation, dialogue string, castingNumber int) string {
-	return evaluation + "/d-" + EncodeID(dialogue) + castingSuffix(castingNumber)
-}
-
-// castingSuffix follows an encoded id. EncodeID writes no lower-case letter after a
-// "=", so that no other id's name is the same.
-func castingSuffix(castingNumber int) string {
-	if castingNumber == 0 {
-		return ""
-	}
-	return fmt.Sprintf("=c%d", castingNumber)
+	return evaluation + "/d-" + FileName(dialogue, castingNumber)
 }

@@ -38,6 +38,17 @@ type Bounded struct {
 
 const confounded = "A dialogue is spoken by one casting, so that voice is confounded with dialogue: no difference here is an effect of a voice."
 
+// acrossDialogues is said of several castings.
+const acrossDialogues = "Dialogues are compared with others here, which differ in their texts too: the voice effects compare each with itself."
+
+// voiceNote says what the breakdowns by voice can't tell.
+func voiceNote(dialogues []Dialogue) string {
+	if slices.ContainsFunc(dialogues, func(d Dialogue) bool { return d.CastingNumber > 0 }) {
+		return acrossDialogues
+	}
+	return confounded
+}
+
 // breakDown takes all dialogues.
 func breakDown(dialogues []Dialogue, judgement view) []Breakdown {
 	var headline []Dialogue
@@ -48,8 +59,8 @@ func breakDown(dialogues []Dialogue, judgement view) []Breakdown {
 	}
 	parts := func(names func(Dialogue) []string) []BreakdownRow { return group(headline, judgement, names) }
 	return []Breakdown{
-		{"voice", "By voice", confounded, parts(voicesOf)},
-		{"voices", "By voices together", confounded, parts(func(d Dialogue) []string {
+		{"voice", "By voice", voiceNote(headline), parts(voicesOf)},
+		{"voices", "By voices together", voiceNote(headline), parts(func(d Dialogue) []string {
 			if len(d.Casting) == 0 {
 				return nil
 			}

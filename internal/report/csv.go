@@ -12,7 +12,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
-// WriteDialoguesCSV writes one row a dialogue. Of an evaluation of both modalities
+// WriteDialoguesCSV writes one row a dialogue and casting. Of an evaluation of both modalities
 // the columns without a prefix are of the clip. Votes are of both option orders
 // together where both were asked.
 func WriteDialoguesCSV(w io.Writer, r Report) error {
@@ -21,7 +21,7 @@ func WriteDialoguesCSV(w io.Writer, r Report) error {
 		"quote", "quote_start", "quote_end", "voices", "clip_seconds", "wer", "seen", "flagged", "failure", "clip",
 		"majority", "verdict_ab", "verdict_ba", "quote_occurs",
 		"text_verdict", "text_tactic", "text_majority", "text_verdict_ab", "text_verdict_ba", "text_quote", "text_quote_occurs",
-		"calls", "credits", "money",
+		"calls", "credits", "money", "casting",
 	}}
 	for _, d := range r.Dialogues {
 		row := []string{
@@ -46,10 +46,18 @@ func WriteDialoguesCSV(w io.Writer, r Report) error {
 		row = append(row, occurs(d.Evidence))
 		row = append(row, textCells(d.Text)...)
 		cost := price(d.Usage, r.Settings.Spec)
-		row = append(row, strconv.Itoa(cost.Calls), strconv.Itoa(cost.Credits), money(cost))
+		row = append(row, strconv.Itoa(cost.Calls), strconv.Itoa(cost.Credits), money(cost), castingCell(d))
 		rows = append(rows, row)
 	}
 	return writeRows(w, rows)
+}
+
+// castingCell is empty where a dialogue has one casting.
+func castingCell(d Dialogue) string {
+	if d.CastingNumber == 0 {
+		return ""
+	}
+	return strconv.Itoa(d.CastingNumber)
 }
 
 // textCells are a dialogue's columns of judging the turns as written.

@@ -11,7 +11,7 @@ import (
 // WritePassesCSV writes one row a pass, and one for a distribution that stands in
 // the place of passes: its index and its seed are empty.
 func WritePassesCSV(w io.Writer, r Report) error {
-	rows := [][]string{{"id", "pass", "vote", "method", "p_yes", "p_yes_observed", "seed", "object", "modality", "order", "majority"}}
+	rows := [][]string{{"id", "pass", "vote", "method", "p_yes", "p_yes_observed", "seed", "object", "modality", "order", "majority", "casting"}}
 	spec := r.Settings.Spec.Detection
 	for _, d := range r.Dialogues {
 		for i, modality := range spec.Modalities() {
@@ -28,7 +28,7 @@ func WritePassesCSV(w io.Writer, r Report) error {
 					letters = []string{"ab", "ba"}[k]
 				}
 				for _, row := range orderRows(o) {
-					rows = append(rows, slices.Concat([]string{cell(d.ID)}, row[:7], []string{cell(string(modality)), cell(letters)}, row[7:]))
+					rows = append(rows, slices.Concat([]string{cell(d.ID)}, row[:7], []string{cell(string(modality)), cell(letters)}, row[7:], []string{castingCell(d)}))
 				}
 			}
 		}

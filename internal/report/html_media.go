@@ -8,9 +8,9 @@ import (
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 )
 
-// Media is what a page shows of the dialogues beside what the report holds, by
-// their ids. A dialogue may be missing, and so may either part of one.
-type Media map[string]DialogueMedia
+// Media is what a page shows of the dialogues beside what the report holds, in each
+// casting. A dialogue may be missing, and so may either part of one.
+type Media map[evaluation.Rendition]DialogueMedia
 
 // DialogueMedia is one dialogue's text, and where its clip is.
 type DialogueMedia struct {

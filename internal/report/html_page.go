@@ -63,7 +63,7 @@ func newPage(r Report, media Media) (page, error) {
 		}
 	}
 	for _, d := range r.Dialogues {
-		line := newRow(d, media[d.ID])
+		line := newRow(d, media[d.Rendition()])
 		out.Rows = append(out.Rows, line)
 		if line.Tactic != "" && !slices.Contains(out.Named, line.Tactic) {
 			out.Named = append(out.Named, line.Tactic)

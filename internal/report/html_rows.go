@@ -29,7 +29,7 @@ type row struct {
 
 func newRow(d Dialogue, media DialogueMedia) row {
 	out := row{
-		ID: outside(d.ID), Truth: "-", Tactics: outside(strings.Join(annotated(d), ", ")), Verdict: string(d.Verdict.Verdict), PLabel: "-",
+		ID: outside(d.ID) + evaluation.CastingLabel(d.CastingNumber), Truth: "-", Tactics: outside(strings.Join(annotated(d), ", ")), Verdict: string(d.Verdict.Verdict), PLabel: "-",
 		Voices: outside(strings.Join(voicesOf(d), ", ")), Turns: showTurns(media.Turns, d.Evidence), Audio: media.Audio,
 	}
 	if d.Truth != dialogue.Unknown {

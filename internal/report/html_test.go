@@ -49,8 +49,8 @@ func attacked() report.Input {
 
 func attackedMedia() report.Media {
 	return report.Media{
-		markup:    {Turns: []report.MediaTurn{{Speaker: markup, Text: markup}}, Audio: "javascript:window.hacked=1"},
-		"a-found": {Turns: []report.MediaTurn{{Speaker: "Person1", Text: "Go on, You will regret it!", Start: 1, End: 2}, {Speaker: "Person2", Text: "No."}}, Audio: "clips/a.wav"},
+		{ID: markup, Casting: 1}:    {Turns: []report.MediaTurn{{Speaker: markup, Text: markup}}, Audio: "javascript:window.hacked=1"},
+		{ID: "a-found", Casting: 1}: {Turns: []report.MediaTurn{{Speaker: "Person1", Text: "Go on, You will regret it!", Start: 1, End: 2}, {Speaker: "Person2", Text: "No."}}, Audio: "clips/a.wav"},
 	}
 }
 

@@ -54,10 +54,12 @@ type Loss struct {
 const LossConfidence = 0.95
 
 // MeasureLoss compares pairs, whose first condition was before the second.
-// allowed is from 0 to 1, confidence of the lower bound between them.
+// allowed is from 0 to 1, confidence of the lower bound between them. Pairs of one
+// dialogue, as of its castings, may all go the same way: the bounds take them for one.
 func MeasureLoss(pairs []Pair, m Metric, allowed, confidence float64) Loss {
 	out := Loss{Metric: m, Allowed: allowed, Confidence: confidence}
 	z := math.Sqrt2 * math.Erfcinv(2*(1-confidence)) // the normal quantile: one end of an interval
+	z *= math.Sqrt(float64(mostPairs(pairs)))        // Wilson's interval of so many fewer
 	var strata []agreement.Paired
 	switch m {
 	case MetricRecall:
@@ -85,6 +87,18 @@ func MeasureLoss(pairs []Pair, m Metric, allowed, confidence float64) Loss {
 	out.Shown = least > allowed
 	out.Smallest = smallestLoss(strata, allowed, z)
 	return out
+}
+
+// mostPairs returns how many pairs the dialogue with most of them has, at least 1.
+func mostPairs(pairs []Pair) int {
+	most, of := 1, map[string]int{}
+	for _, p := range pairs {
+		if p.ID != "" {
+			of[p.ID]++
+			most = max(most, of[p.ID])
+		}
+	}
+	return most
 }
 
 // count counts the pairs of one truth, right or not.

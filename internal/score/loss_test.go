@@ -146,3 +146,19 @@ func TestSmallestLoss(t *testing.T) {
 		}
 	}
 }
+
+// Castings that all go one way are as good as one of them.
+func TestLossOfCastings(t *testing.T) {
+	var once, thrice []Pair
+	for i, p := range table(dialogue.Yes, 20, 9, 2, 9) {
+		p.ID = string(rune('0' + i))
+		once = append(once, p)
+		thrice = append(thrice, p, p, p)
+	}
+	a, b := MeasureLoss(once, MetricRecall, 0.05, LossConfidence), MeasureLoss(thrice, MetricRecall, 0.05, LossConfidence)
+	near(t, "lost", b.Lost, a.Lost.Value, 1e-12)
+	near(t, "at least", b.AtLeast, a.AtLeast.Value, 0.01) // but for a correction of half a pair
+	if b.Shown != a.Shown || b.N != 3*a.N {
+		t.Errorf("once %+v, thrice %+v", a, b)
+	}
+}
