@@ -14,7 +14,7 @@ STACK_SOURCES := $(filter-out %_test.go,$(wildcard $(STACK)/*.go)) $(STACK)/go.m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-browser lint rehearse bench clean clean-data
+.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-browser lint vulncheck rehearse bench clean clean-data
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ lint: ## gofmt, vet, staticcheck, workflowcheck
 	go run $(STATICCHECK) -tags integration ./...
 	cd $(STACK) && go run $(STATICCHECK) ./...
 	go run $(WORKFLOWCHECK) ./workflows/...
+
+vulncheck: build ## known vulnerabilities in what the programs are linked from
+	@infra/vulncheck.sh "$(BIN)"
 
 test-chaos: setup-test build ## 200 dialogues while workers and servers are killed and connections break
 	SPEECHMANIP_BIN="$(BIN)" SPEECHMANIP_CHAOS=1 go test -count=1 -v -timeout 60m -tags integration -run '^TestChaos$$' ./internal/e2e

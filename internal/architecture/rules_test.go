@@ -85,7 +85,7 @@ var rules = map[string]rule{
 	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech study tactic voice vote", outside: temporal}, // of the ports it takes types only
 	"codec":      {product: "secret", outside: temporal},                                                                                     // its nonces are random
 	"config":     {product: "codec objectstore/s3 secret webhook", outside: temporal + " " + zap + " os"},
-	"telemetry":  {outside: temporal + " " + zap + " " + otel + " net/http"},
+	"telemetry":  {outside: temporal + " " + zap + " " + otel + " net/http os"},
 	"actions":    {outside: temporal},
 	"starter": {
 		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation export fault objectstore/s3 people prompt report sample secret study telemetry workflows",
@@ -96,6 +96,8 @@ var rules = map[string]rule{
 			" detect/baseline detect/chat objectstore/s3 recognize/pocketsphinx speech/elevenlabs speech/flite speech/rhvoice",
 		outside: temporal + " " + zap + " " + otel + " crypto/rand net net/http os runtime syscall github.com/spf13",
 	},
+
+	"infra/vulncheck": {outside: "os"},
 
 	// Help for tests: no product code imports it.
 	"architecture":         {},
