@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"go.opentelemetry.io/otel/trace/noop"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
@@ -31,6 +30,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
 	"github.com/speechmanip/speechmanip/internal/telemetry"
+	"github.com/speechmanip/speechmanip/workflows"
 )
 
 func main() {
@@ -184,6 +184,16 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	}
 	cfg.Temporal.DataConverter, cfg.Temporal.FailureConverter = payloads.DataConverter(), payloads.FailureConverter()
 	cfg.Temporal.Logger, cfg.Temporal.MetricsHandler = telemetry.SDK(log.Named("temporal")), metrics.SDK()
+	traces, err := telemetry.NewTraces(ctx, "speechmanip-worker", log.Named("traces"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = traces.Close() }() // what can't be sent is logged
+	tracing, err := traces.Interceptor(workflows.Traced()...)
+	if err != nil {
+		return err
+	}
+	cfg.Temporal.Interceptors = append(cfg.Temporal.Interceptors, tracing)
 	temporal, err := client.DialContext(ctx, cfg.Temporal)
 	if err != nil {
 		return fmt.Errorf("connect to Temporal at %s, namespace %q: %w", cfg.Temporal.HostPort, cfg.Temporal.Namespace, err)
@@ -191,7 +201,7 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	defer temporal.Close()
 
 	objects := activities.Remaking{Store: store, Log: log.Named("store"), Now: time.Now}
-	observer, err := newObserver(metrics.Meter(), noop.NewTracerProvider().Tracer(""), engineNames(s))
+	observer, err := newObserver(metrics.Meter(), traces.Tracer(), engineNames(s))
 	if err != nil {
 		return fmt.Errorf("make metrics: %w", err)
 	}
@@ -199,6 +209,7 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	parts := wiring{
 		settings: s,
 		name:     processName(),
+		leased:   observer.leased(s.account.name),
 		log:      log,
 		library:  library,
 		chat:     cfg.Chat,

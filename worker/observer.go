@@ -26,6 +26,7 @@ type observer struct {
 	turns, characters, credits, clips, transcripts, answers, requests, passes, tokens, dialogues, errors metric.Int64Counter
 	cost, clipSeconds, composing                                                                         metric.Float64Counter
 	calls                                                                                                metric.Float64Histogram
+	slots, ceiling                                                                                       metric.Int64Gauge
 }
 
 // What was made, and what the store had.
@@ -54,6 +55,8 @@ func newObserver(meter metric.Meter, tracer trace.Tracer, engines []string) (*ob
 		errors:      i.counter("speechmanip_call_errors", "Failed calls of an engine, by its code and by what has to happen next."),
 		clipSeconds: i.sum("speechmanip_clip", "s", "Length of the clips composed."),
 		composing:   i.sum("speechmanip_composing", "s", "Time that composing them took."),
+		slots:       i.gauge("speechmanip_limiter_slots", "Calls at once that the account's limiter lends this worker."),
+		ceiling:     i.gauge("speechmanip_limiter_ceiling", "Calls at once of the account, all workers together."),
 		calls:       i.durations("speechmanip_call_duration", "Time that a call of an engine took, by the activity that made it."),
 	}
 	for _, verdict := range []vote.Verdict{vote.Yes, vote.No, vote.Unresolved, failed} {
@@ -161,4 +164,13 @@ func (o *observer) Recorded(r evaluation.Record) {
 		verdict = failed
 	}
 	o.dialogues.Add(context.Background(), 1, metric.WithAttributes(attribute.String("verdict", string(verdict))))
+}
+
+// leased returns what is told of every lease of an account's slots.
+func (o *observer) leased(account string) func(slots, ceiling int) {
+	by := metric.WithAttributes(attribute.String("account", account))
+	return func(slots, ceiling int) {
+		o.slots.Record(context.Background(), int64(slots), by)
+		o.ceiling.Record(context.Background(), int64(ceiling), by)
+	}
 }

@@ -63,6 +63,7 @@ func TestObserver(t *testing.T) {
 	o.Voted("chat", vote.VoteYes)
 	o.Recorded(evaluation.Record{Judgement: evaluation.Judgement{Verdict: vote.Outcome{Verdict: vote.Yes}}})
 	o.Recorded(evaluation.Record{Failure: &evaluation.Failure{Code: "bad_input"}})
+	o.leased("team")(3, 10)
 	text := scrape()
 	for _, want := range []string{
 		`speechmanip_call_duration_seconds_count{activity_type="SynthesizeTurn",engine="flite"} 1`,
@@ -93,6 +94,8 @@ func TestObserver(t *testing.T) {
 		`speechmanip_dialogues_total{verdict="YES"} 1`,
 		`speechmanip_dialogues_total{verdict="FAILED"} 1`,
 		`speechmanip_dialogues_total{verdict="NO"} 0`,
+		`speechmanip_limiter_slots{account="team"} 3`,
+		`speechmanip_limiter_ceiling{account="team"} 10`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("no %s", want)

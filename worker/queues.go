@@ -21,6 +21,7 @@ import (
 type wiring struct {
 	settings settings
 	name     string // this process's, no other's
+	leased   func(slots, ceiling int)
 	library  *activities.Library
 	once     activities.Once
 	chat     config.Chat
@@ -147,7 +148,7 @@ func (w wiring) speech(c client.Client) ([]part, error) {
 		return []part{{queue: queue, register: registers(w.speaker(synthesizer)), slots: slots}}, err
 	}
 	slots := newLeasedSlots(w.settings.concurrency.speech, w.settings.account.ceiling, w.settings.account.lease)
-	lease := &lessee{name: w.name, slots: slots, lend: limiter(c, w.settings.account.name), log: w.log.Named("lease")}
+	lease := &lessee{name: w.name, slots: slots, lend: limiter(c, w.settings.account.name), leased: w.leased, log: w.log.Named("lease")}
 	return []part{{queue: queue, register: registers(w.speaker(&limited{paid: account, slots: slots})), slots: slots, lease: lease}}, nil
 }
 

@@ -59,7 +59,9 @@ type lessee struct {
 	name  string // of the worker, no other's
 	slots *leasedSlots
 	lend  lessor
-	log   *zap.Logger
+	// leased is told of every lease: the worker's slots, and the account's ceiling.
+	leased func(slots, ceiling int)
+	log    *zap.Logger
 }
 
 // run renews the lease until ctx ends, then gives the slots back.
@@ -98,6 +100,7 @@ func (l *lessee) renew(ctx context.Context, asked time.Time) bool {
 		return false
 	}
 	l.slots.answered(ask, refusals, asked, got)
+	l.leased(got.Slots, got.Ceiling)
 	l.log.Info("slots", zap.Int("slots", got.Slots), zap.Int("ceiling", got.Ceiling), zap.Bool("congested", ask.Congested))
 	return true
 }

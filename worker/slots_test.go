@@ -59,7 +59,7 @@ func leaseTest(t *testing.T, slots int, test func(t *testing.T, s *leasedSlots, 
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			(&lessee{name: "w", slots: s, lend: f.lend, log: zap.NewNop()}).run(ctx)
+			(&lessee{name: "w", slots: s, lend: f.lend, leased: func(int, int) {}, log: zap.NewNop()}).run(ctx)
 		}()
 		synctest.Wait()
 		test(t, s, f)
@@ -301,7 +301,7 @@ func TestSlotsAreGivenBack(t *testing.T) {
 		s, f := newLeasedSlots(8, 6, testExpiry), &fakeLessor{slots: 4}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		(&lessee{name: "w", slots: s, lend: f.lend, log: zap.NewNop()}).run(ctx)
+		(&lessee{name: "w", slots: s, lend: f.lend, leased: func(int, int) {}, log: zap.NewNop()}).run(ctx)
 		if f.count() != 1 || f.last().Want != 0 || f.last().Held != 0 {
 			t.Errorf("asked %+v", f.asks)
 		}
