@@ -14,7 +14,7 @@ STACK_SOURCES := $(filter-out %_test.go,$(wildcard $(STACK)/*.go)) $(STACK)/go.m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-browser lint vulncheck rehearse bench clean clean-data
+.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-browser lint vulncheck rehearse bench bench-scale clean clean-data
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -90,9 +90,13 @@ test-browser: ## the report's page in a real Chromium (needs chromium and npm)
 rehearse: setup build ## Temporal on PostgreSQL, seven workers, one of each role killed and replaced
 	@infra/rehearse.sh
 
-bench: ## composition against ffmpeg, recognition and classification of a clip
+bench: bench-scale ## composition against ffmpeg, recognition and classification of a clip, and bench-scale
 	go test -run '^$$' -bench Compose ./internal/audio
 	go test -run '^$$' -bench 'Recognize|Classify' ./internal/recognize/... ./internal/detect/baseline
+
+# On a machine that does nothing else. SPEECHMANIP_SCALE_DIALOGUES=20000 is the large one.
+bench-scale: build ## orchestration: efficiency, ceiling, sizes and memory, on simulated providers
+	SPEECHMANIP_BIN="$(BIN)" SPEECHMANIP_SCALE=1 go test -count=1 -v -timeout 6h -tags integration -run '^TestScale' ./internal/e2e
 
 clean: ## remove what was built; keeps the data in .devstack and reports
 	rm -rf bin

@@ -1,0 +1,100 @@
+//go:build integration && linux
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/speechmanip/speechmanip/internal/simulator/chat"
+)
+
+// scale skips unless measurements are asked for: they take minutes, and a machine
+// that does nothing else.
+func scale(t *testing.T) {
+	t.Helper()
+	if os.Getenv("SPEECHMANIP_SCALE") == "" {
+		t.Skip("make bench-scale runs it")
+	}
+}
+
+// TestScaleEfficiency measures how close an evaluation comes to what its providers
+// allow, and at which rate of activities orchestration begins to cost.
+func TestScaleEfficiency(t *testing.T) {
+	scale(t)
+	const dialogues, turns = 100, 6
+	for i, factor := range []time.Duration{1, 2, 4, 8} {
+		b := newBench(t, 1500*time.Millisecond/factor, 600*time.Millisecond/factor, nil, "workflows", "speech,audio", "detect")
+		m := b.measure(t, fmt.Sprintf("efficiency-%d", factor), "--dataset", b.dialogues(t, "efficiency", dialogues, turns))
+		fmt.Printf("speech %s with %d slots, detector %s with %d: efficiency %.3f (ideal %.1f s)\n", b.speech, speechSlots, b.detect, detectSlots, b.efficiency(m), b.ideal(m).Seconds())
+		m.print(os.Stdout)
+		if i == 0 && b.efficiency(m) < 0.9 {
+			t.Errorf("efficiency %.3f, want at least 0.90", b.efficiency(m))
+		}
+		if b.efficiency(m) < 0.9 {
+			return
+		}
+	}
+}
+
+// TestScaleCeiling measures how many dialogues a second are judged where nothing
+// waits for a provider.
+func TestScaleCeiling(t *testing.T) {
+	scale(t)
+	const dialogues = 200
+	length := 10 * time.Second
+	b := newBench(t, 0, 0, nil, "workflows", "speech,audio", "detect")
+	m := b.measure(t, "ceiling", "--dataset", b.dialogues(t, "ceiling", dialogues, 6), "--clips", b.clips(t, "ceiling", dialogues, length))
+	fmt.Printf("providers that answer at once, clips of %s present\n", length)
+	m.print(os.Stdout)
+	if rate := dialogues / m.wall.Seconds(); rate < 4 {
+		t.Errorf("%.2f dialogues a second, want at least 4", rate)
+	}
+}
+
+// TestScaleLarge evaluates as many dialogues as are asked for, each as cheaply as
+// there is, and looks at what must not grow with them.
+func TestScaleLarge(t *testing.T) {
+	scale(t)
+	dialogues := 200
+	if text := os.Getenv("SPEECHMANIP_SCALE_DIALOGUES"); text != "" {
+		var err error
+		if dialogues, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := newBench(t, 0, 0, sayNo, "workflows", "speech,audio", "detect")
+	m := b.measure(t, "large", "--dataset", b.dialogues(t, "large", dialogues, 2), "--modality", "text", "--votes", "analytic")
+	m.print(os.Stdout)
+	for _, limit := range []struct {
+		what      string
+		got, most int
+	}{
+		{"events of Evaluate", m.size.evaluate.events, 2000},
+		{"bytes of Evaluate", m.size.evaluate.bytes, 1 << 20},
+		{"events of a dialogue beyond 6 a turn", m.size.perTurn, 100},
+		{"bytes of a payload", max(m.size.evaluate.payload, m.size.chunk.payload, m.size.dialogue.payload), 64 << 10},
+	} {
+		if limit.got > limit.most {
+			t.Errorf("%s: %d, want at most %d", limit.what, limit.got, limit.most)
+		}
+	}
+	const mostMemory = 300 << 20
+	for _, u := range m.used {
+		if (u.name == "starter" || strings.HasPrefix(u.name, "worker")) && u.peak > mostMemory {
+			t.Errorf("%s: %d MiB, want at most %d", u.name, u.peak>>20, mostMemory>>20)
+		}
+	}
+}
+
+// sayNo answers the decision with the option that stands for NO.
+func sayNo(p chat.Prompt) map[string]float64 {
+	if !strings.Contains(p.Question, "(A) ") {
+		return nil // not the decision
+	}
+	return map[string]float64{"B": 9, "A": 1}
+}
