@@ -97,6 +97,8 @@ var rules = map[string]rule{
 		outside: temporal + " " + zap + " " + otel + " crypto/rand net net/http os runtime syscall github.com/spf13",
 	},
 
+	"infra/vulncheck": {outside: "os"},
+
 	// Help for tests: no product code imports it.
 	"architecture":         {},
 	"chaos":                {outside: "net"},
