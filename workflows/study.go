@@ -122,8 +122,6 @@ func (s *studyRun) receive() {
 
 // open starts assignments side by side.
 func (s *studyRun) open(ctx workflow.Context, numbers []int) error {
-	ctx, cancel := workflow.NewDisconnectedContext(ctx) // cancelled by cancel, also those of earlier runs
-	defer cancel()
 	var started []workflow.Future
 	for _, number := range numbers {
 		sheet := s.state.Sheet(number, workflow.Now(ctx))
