@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/overview"
 )
 
 func (a *app) pauseCommand() *cobra.Command {
@@ -89,7 +90,7 @@ func (a *app) newBudget(ctx context.Context, id string, maxCalls int, maxCost st
 
 // resume names the pause that it ends, so that sent twice it resumes once.
 func (a *app) resume(ctx context.Context, c client.Client, id string, budget evaluation.Budget) error {
-	progress, err := liveProgress(ctx, c, id)
+	progress, err := overview.Progress(ctx, c, id)
 	if err != nil {
 		return fmt.Errorf("ask evaluation %s what it waits for: %w (is a worker with role workflows running?)", id, err)
 	}

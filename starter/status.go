@@ -16,6 +16,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/archive"
 	"github.com/speechmanip/speechmanip/internal/codec"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/overview"
 )
 
 // summary is what status and list know of an evaluation. The store is the truth;
@@ -76,7 +77,7 @@ func (a *app) status(ctx context.Context, id string) (summary, error) {
 	if err != nil || s.State != "running" {
 		return s, err
 	}
-	progress, err := liveProgress(ctx, c, evaluation.WorkflowID(id))
+	progress, err := overview.Progress(ctx, c, evaluation.WorkflowID(id))
 	var noKey *codec.KeyError
 	switch {
 	case err == nil:

@@ -19,6 +19,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/overview"
 	"github.com/speechmanip/speechmanip/internal/report"
 )
 
@@ -147,7 +148,7 @@ func (a *app) wait(ctx context.Context, c client.Client, m evaluation.Manifest) 
 			display.line("waiting for Temporal to answer")
 		case err == nil:
 			status := described.Status
-			progress, err := liveProgress(ctx, c, id)
+			progress, err := overview.Progress(ctx, c, id)
 			var noKey *codec.KeyError
 			if errors.As(err, &noKey) {
 				return 0, noKey
@@ -177,36 +178,6 @@ func (a *app) wait(ctx context.Context, c client.Client, m evaluation.Manifest) 
 		case <-ticker.C:
 		}
 	}
-}
-
-// liveProgress asks the evaluation, and the chunks in flight for what it does
-// not know yet. It needs a worker that answers queries.
-func liveProgress(ctx context.Context, c client.Client, id string) (evaluation.Progress, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	whole, err := query(ctx, c, id)
-	if err != nil {
-		return whole, err
-	}
-	exact := whole.Finished
-	for _, chunk := range whole.Live {
-		part, err := query(ctx, c, chunk)
-		if err != nil {
-			return whole, nil // it has just ended, or not begun: the evaluation's own count will do
-		}
-		exact.Add(part.Counts)
-	}
-	whole.Counts = exact
-	return whole, nil
-}
-
-func query(ctx context.Context, c client.Client, workflowID string) (evaluation.Progress, error) {
-	var p evaluation.Progress
-	value, err := c.QueryWorkflow(ctx, workflowID, "", evaluation.QueryProgress)
-	if err == nil {
-		err = value.Get(&p)
-	}
-	return p, err
 }
 
 // writeFiles writes the report's files into a folder of the evaluation's own.

@@ -83,16 +83,17 @@ var rules = map[string]rule{
 	"people":     {product: "annotation evaluation objectstore secret", outside: "crypto/rand github.com/BurntSushi/toml"},
 	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report study trend webhook", outside: temporal + " " + zap + " net/http os"},
 	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech study tactic voice vote", outside: temporal}, // of the ports it takes types only
+	"overview":   {product: "archive evaluation", outside: temporal},
 	"codec":      {product: "secret", outside: temporal},                                                                                     // its nonces are random
 	"config":     {product: "codec objectstore/s3 secret webhook", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap + " " + otel + " net/http os"},
 	"actions":    {outside: temporal},
 	"starter": {
-		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation export fault objectstore/s3 people prompt report sample secret study telemetry workflows",
+		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation export fault objectstore/s3 people overview prompt report sample secret study telemetry workflows",
 		outside: temporal + " " + zap + " crypto/rand net net/http os syscall github.com/spf13",
 	},
 	"worker": {
-		product: domain + " " + ports + " activities archive codec config evaluation fault prompt telemetry webhook workflows" +
+		product: domain + " " + ports + " activities archive codec config evaluation fault overview prompt telemetry webhook workflows" +
 			" detect/baseline detect/chat objectstore/s3 recognize/pocketsphinx speech/elevenlabs speech/flite speech/rhvoice",
 		outside: temporal + " " + zap + " " + otel + " crypto/rand net net/http os runtime syscall github.com/spf13",
 	},
