@@ -1,5 +1,7 @@
 package agreement
 
+import "slices"
+
 const (
 	oneVoteEach = "no item has two votes or more"
 	// sameVote: the chance-corrected coefficients divide by the disagreement that
@@ -91,6 +93,18 @@ func Cohen(rows []Row, i, j int, b Bootstrap) Coefficient {
 		return corrected(sums[0]/float64(n), expected/float64(n*n))
 	}
 	return s.compute(b)
+}
+
+// CohenOfTable returns Cohen's kappa of two judges on YES and NO, without an
+// interval: the rows are what the first says, the columns what the second says.
+func CohenOfTable(table [2][2]int) Coefficient {
+	var rows []Row
+	for first, row := range table {
+		for second, n := range row {
+			rows = append(rows, slices.Repeat([]Row{{Category(first), Category(second)}}, n)...)
+		}
+	}
+	return Cohen(rows, 0, 1, Bootstrap{})
 }
 
 // corrected is the form of both kappas: the agreement observed beyond what chance

@@ -57,7 +57,7 @@ type Report struct {
 	Contamination Contamination   `json:"contamination"`
 	Caveats       []string        `json:"caveats"`          // what every reader must know
 	People        []People        `json:"people,omitempty"` // where annotations were given
-	Truths        *Truths         `json:"truths,omitempty"` // where other truths were given
+	Truths        []Truths        `json:"truths,omitempty"` // by modality, where other truths were given
 
 	// Scheduled is what a schedule's firing found against earlier ones.
 	Scheduled *evaluation.Outcome `json:"scheduled,omitempty"`

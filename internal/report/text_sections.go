@@ -22,6 +22,8 @@ func WriteText(w io.Writer, r Report) error {
 	if r.Modalities != nil {
 		t.modalities(*r.Modalities)
 	}
+	t.people(r.People)
+	t.truths(r.Truths)
 	t.tests(r.Tests)
 	t.voiceEffects(r.Voices)
 	t.seen(r.Seen)
