@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	})
 	root.AddCommand(
 		a.setupCommand(), a.doctorCommand(), a.estimateCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
-		a.reportCommand(), a.compareCommand(), a.reevaluateCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.terminateCommand(),
+		a.reportCommand(), a.compareCommand(), a.reevaluateCommand(), a.scheduleCommand(), a.trendCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.terminateCommand(),
 		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(), a.promptsCommand(), a.sensitivityCommand(), a.codecServerCommand(), a.gcCommand(),
 		a.deploymentCommand(), a.queuesCommand(), a.exportCommand(),
 	)

@@ -36,8 +36,8 @@ var scheduledStart = temporal.NewSearchAttributeKeyTime("TemporalScheduledStartT
 // first, and says what that shows. It fails where an evaluation does, so that the
 // schedule can pause. A loss is a result, no failure.
 func ScheduledEvaluation(ctx workflow.Context, in ScheduledInput) (ScheduledResult, error) {
-	info := workflow.GetInfo(ctx)
-	firing := evaluation.Firing{Schedule: in.Schedule, Evaluation: evaluation.ScheduledID(info.WorkflowExecution.ID), Due: dueTime(ctx)}
+	workflowID := workflow.GetInfo(ctx).WorkflowExecution.ID
+	firing := evaluation.Firing{Schedule: in.Schedule, Evaluation: evaluation.ScheduledID(workflowID), Workflow: workflowID, Due: dueTime(ctx)}
 	if in.Canary {
 		firing.Canary = evaluation.CanaryID(firing.Evaluation)
 	}

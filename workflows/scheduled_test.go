@@ -94,7 +94,7 @@ func TestScheduledEvaluation(t *testing.T) {
 	}
 	want := activities.FiringTask{Schedule: ref("schedule"), Private: true, Firing: evaluation.Firing{
 		Schedule: "nightly", Evaluation: "nightly-2026-03-01t023000z", Canary: "nightly-2026-03-01t023000z-canary",
-		Due: time.Date(2026, 3, 1, 2, 30, 0, 0, time.UTC),
+		Workflow: "scheduled/nightly-2026-03-01T02:30:00Z", Due: time.Date(2026, 3, 1, 2, 30, 0, 0, time.UTC),
 	}}
 	if diff := cmp.Diff(want, f.task); diff != "" {
 		t.Errorf("task (-want +got):\n%s", diff)

@@ -89,7 +89,7 @@ var rules = map[string]rule{
 	"telemetry":  {outside: temporal + " " + zap + " " + otel + " net/http os"},
 	"actions":    {outside: temporal},
 	"starter": {
-		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation export fault objectstore/s3 people overview prompt report sample secret study telemetry workflows",
+		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation export fault objectstore/s3 people overview prompt report sample secret study telemetry trend workflows",
 		outside: temporal + " " + zap + " crypto/rand net net/http os syscall github.com/spf13",
 	},
 	"worker": {

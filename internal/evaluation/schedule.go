@@ -82,6 +82,7 @@ type Firing struct {
 	Schedule   string    `json:"schedule"`
 	Evaluation string    `json:"evaluation"`
 	Canary     string    `json:"canary,omitempty"` // the canary's evaluation
+	Workflow   string    `json:"workflow"`         // the id of the workflow that makes it
 	Due        time.Time `json:"due"`
 }
 

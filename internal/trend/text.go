@@ -1,0 +1,161 @@
+package trend
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/speechmanip/speechmanip/internal/compare"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/score"
+)
+
+const (
+	dateFormat = "2006-01-02 15:04:05Z"
+	maxQuoted  = 200 // characters of one text from outside
+)
+
+// WriteText writes a history for a terminal. Text from outside is escaped.
+func WriteText(w io.Writer, h History) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "schedule %s: the clips of %s, judged again\n", h.Schedule.ID, h.Schedule.Baseline)
+	for _, line := range h.Lines() {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	if a := h.Actions; a != nil && a.Paused {
+		fmt.Fprintf(&b, "  PAUSED: %s\n", printable(a.Note))
+	}
+	b.WriteByte('\n')
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "  due\tevaluation\tstate\t"+strings.Join(figureNames, "\t")+"\tregression\tchanged\tcanary")
+	for _, r := range h.Firings {
+		cells := []string{r.Due.UTC().Format(dateFormat), r.Evaluation, r.State}
+		for _, name := range figureNames {
+			cells = append(cells, word(r.figure(name).Value))
+		}
+		cells = append(cells, r.regression(), r.cause(), r.canary())
+		fmt.Fprintln(table, "  "+strings.Join(cells, "\t"))
+	}
+	table.Flush() // a buffer takes everything
+	b.WriteByte('\n')
+	for _, r := range h.Firings {
+		for _, line := range r.findings() {
+			fmt.Fprintf(&b, "%s: %s\n", r.Evaluation, printable(line))
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+var figureNames = []string{"recall", "specificity", "balanced accuracy", "accuracy"}
+
+func (r Row) figure(name string) evaluation.Tracked {
+	if r.Outcome != nil {
+		for _, f := range r.Outcome.Figures {
+			if f.Name == name {
+				return f
+			}
+		}
+	}
+	return evaluation.Tracked{Name: name}
+}
+
+func (r Row) regression() string {
+	if r.Outcome == nil {
+		return "-"
+	}
+	if r.Outcome.Regression == evaluation.RegressionShown {
+		return "SHOWN"
+	}
+	return string(r.Outcome.Regression)
+}
+
+func (r Row) cause() string {
+	if r.Outcome == nil {
+		return "-"
+	}
+	return string(r.Outcome.Drift.Cause)
+}
+
+func (r Row) canary() string {
+	if r.Outcome == nil || r.Outcome.Drift.Canary.Items == 0 {
+		return "-"
+	}
+	return CanaryWords(r.Outcome.Drift.Canary)
+}
+
+// findings are what a person should read of a firing: why it didn't end well, what was
+// lost, and what has changed.
+func (r Row) findings() []string {
+	if r.Outcome == nil {
+		if r.Why == "" {
+			return nil
+		}
+		return []string{r.State + ": " + r.Why}
+	}
+	return Findings(*r.Outcome)
+}
+
+// Findings says in sentences what an outcome found that a person should read: a loss,
+// what could not be checked, and a change. Nothing else is said.
+func Findings(o evaluation.Outcome) []string {
+	var out []string
+	for _, a := range o.Against {
+		against := "against " + a.Evaluation
+		if a.Baseline {
+			against += ", the baseline"
+		}
+		for _, c := range a.Checks {
+			if c.Shown {
+				out = append(out, compare.Sentence(c)+" ("+against+", look "+strconv.Itoa(o.Look)+")")
+			}
+		}
+		for _, why := range a.Unchecked {
+			out = append(out, "not checked "+against+": "+why)
+		}
+	}
+	if o.Drift.Cause != evaluation.CauseNone && (o.Drift.Canary.Items > 0 || o.Drift.Cause != evaluation.CauseUnknown) {
+		out = append(out, Sentence(o.Drift))
+	}
+	for _, s := range o.Drift.Server {
+		out = append(out, fmt.Sprintf("the detector says of itself: %s is %q, was %q", s.Name, s.Now, s.Was))
+	}
+	if o.Failed > 0 {
+		out = append(out, fmt.Sprintf("%d of %d dialogues failed", o.Failed, o.Items))
+	}
+	return out
+}
+
+// CanaryWords says what a canary showed.
+func CanaryWords(c evaluation.Canary) string {
+	var parts []string
+	if c.Shift.Defined {
+		parts = append(parts, fmt.Sprintf("moved by %.3f (n = %d)", c.Shift.Value, c.Observed))
+	}
+	if c.P.Defined {
+		parts = append(parts, fmt.Sprintf("votes p = %.4f (n = %d)", c.P.Value, c.Counted))
+	}
+	if len(parts) == 0 {
+		return "no answer to compare"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func word(f score.Figure) string {
+	if !f.Defined {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", f.Value)
+}
+
+// printable keeps text from outside from steering a terminal, and cuts what is long.
+func printable(s string) string {
+	if runes := []rune(s); len(runes) > maxQuoted {
+		s = string(runes[:maxQuoted]) + "..."
+	}
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
