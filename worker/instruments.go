@@ -38,6 +38,13 @@ func (i *instruments) gauge(name, what string) metric.Int64Gauge {
 	return g
 }
 
+// shown is a gauge whose values a callback shows.
+func (i *instruments) shown(name, unit, what string) metric.Float64ObservableGauge {
+	g, err := i.meter.Float64ObservableGauge(name, metric.WithDescription(what), metric.WithUnit(unit))
+	i.errs = append(i.errs, err)
+	return g
+}
+
 // maxLabels is more values than engines, codes and currencies have together.
 const maxLabels = 64
 

@@ -29,6 +29,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
+	"github.com/speechmanip/speechmanip/internal/overview"
 	"github.com/speechmanip/speechmanip/internal/telemetry"
 	"github.com/speechmanip/speechmanip/workflows"
 )
@@ -246,6 +247,14 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		}},
 		{"the object store", store.Check},
 	})
+	if s.listen != "" && slices.Contains(s.roles, "workflows") {
+		look := overview.Source{Client: temporal, Namespace: cfg.Temporal.Namespace, Archive: library.Archive}.Look
+		watcher, err := newWatcher(metrics.Meter(), look, log.Named("watch"))
+		if err != nil {
+			return fmt.Errorf("make metrics: %w", err)
+		}
+		go watcher.run(ctx)
+	}
 	fmt.Fprintf(out, "worker ready: queues %s\n", strings.Join(queues, ", "))
 	if advice := s.deployment.advice(ctx, temporal); advice != "" {
 		fmt.Fprintln(errOut, "worker: "+advice)
