@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
-	"github.com/speechmanip/speechmanip/internal/audio"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/report"
@@ -20,106 +18,105 @@ import (
 // bundleClips is the clips' folder beside the page that plays them.
 const bundleClips = "clips"
 
-// writeBundle writes the report's files below dir with the clips beside them, so
-// that the page shows what was said and plays it. What is there already isn't
-// fetched again. It returns the folder, and how many clips the store doesn't have
-// any more.
-func writeBundle(ctx context.Context, store archive.Archive, dir string, r report.Report) (folder string, gone int, err error) {
-	if folder, err = writeFiles(dir, r.Evaluation, r); err != nil {
-		return "", 0, err
-	}
-	if err = os.MkdirAll(filepath.Join(folder, bundleClips), 0o755); err != nil {
-		return "", 0, fmt.Errorf("write bundle: %w", err)
-	}
-	texts, err := turns(ctx, store, r)
-	if err != nil {
-		return "", 0, err
-	}
-	media := report.Media{}
-	for _, d := range r.Dialogues {
-		one := report.DialogueMedia{Turns: slices.Clone(texts[d.ID])} // timed apart in every casting
-		if one.Turns, err = timed(ctx, store.Store, one.Turns, d.Timeline); err != nil {
-			return "", 0, err
-		}
-		if !d.Clip.IsZero() {
-			one.Audio = bundleClips + "/" + evaluation.FileName(d.ID, d.CastingNumber) + path.Ext(d.Clip.Key)
-			err := fetch(ctx, store.Store, d.Clip, filepath.Join(folder, filepath.FromSlash(one.Audio)))
-			if errors.Is(err, objectstore.ErrNotFound) {
-				one.Audio = ""
-				gone++
-			} else if err != nil {
-				return "", 0, fmt.Errorf("clip of dialogue %q: %w", d.ID, err)
+// bundle is where a report's files go with the clips. Names are relative, with
+// slashes.
+type bundle interface {
+	// write makes a file.
+	write(name string, write func(io.Writer) error) error
+	// fetch makes a file of an object, objectstore.ErrNotFound where there is none.
+	fetch(ctx context.Context, store objectstore.Store, ref objectstore.Ref, name string) error
+}
+
+// writeBundle writes the report's files with the clips beside them, so that the
+// page shows what was said and plays it: as one archive where path ends in .zip,
+// else below the folder path, where clips that are there already aren't fetched
+// again. It returns where they are, and how many clips the store doesn't have any
+// more.
+func writeBundle(ctx context.Context, store archive.Archive, path string, r report.Report) (at string, gone int, err error) {
+	name := evaluation.EncodeID(r.Evaluation)
+	if strings.EqualFold(filepath.Ext(path), ".zip") {
+		err = writeFile(path, func(w io.Writer) error {
+			zipped := newZipBundle(w, name)
+			if gone, err = fill(ctx, store, zipped, r); err != nil {
+				return err
 			}
-		}
-		media[d.Rendition()] = one
+			return zipped.Close()
+		})
+		at = path
+	} else {
+		at = filepath.Join(path, name)
+		gone, err = fill(ctx, store, folderBundle(at), r)
 	}
-	page := filepath.Join(folder, "report.html")
-	if err = writeFile(page, func(w io.Writer) error { return report.HTMLWriter(media)(w, r) }); err != nil {
+	if err != nil {
 		return "", 0, fmt.Errorf("write bundle: %w", err)
 	}
-	return folder, gone, nil
+	return at, gone, nil
 }
 
-// turns returns every dialogue's turns as written, by the dialogue's id.
-func turns(ctx context.Context, store archive.Archive, r report.Report) (map[string][]report.MediaTurn, error) {
-	m, _, err := store.Manifest(ctx, r.Evaluation)
-	if err != nil {
-		return nil, err
-	}
-	items, err := store.Items(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	dialogues, err := store.Dialogues(ctx, m.Spec.Dataset.Lines, items)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]report.MediaTurn{}
-	for _, d := range dialogues {
-		if _, known := out[d.ID]; known {
-			continue // in another casting
+// fill writes the page last, when it is known which clips there are.
+func fill(ctx context.Context, store archive.Archive, to bundle, r report.Report) (gone int, err error) {
+	for _, file := range report.Files() {
+		if file.Name == bundlePage {
+			continue
 		}
-		for _, turn := range d.Turns {
-			out[d.ID] = append(out[d.ID], report.MediaTurn{Speaker: string(turn.Speaker), Text: turn.Text})
+		if err := to.write(file.Name, func(w io.Writer) error { return file.Write(w, r) }); err != nil {
+			return 0, err
 		}
 	}
-	return out, nil
+	media, gone, err := mediaOf(ctx, store, r, func(d report.Dialogue) (string, error) {
+		name := bundleClips + "/" + clipName(d)
+		return name, to.fetch(ctx, store.Store, d.Clip, name)
+	})
+	if err != nil {
+		return gone, err
+	}
+	return gone, to.write(bundlePage, func(w io.Writer) error { return report.HTMLWriter(media)(w, r) })
 }
 
-// timed adds when each turn is heard. A clip that was given has no timeline, and
-// one may be gone: then nothing is known of it.
-func timed(ctx context.Context, store objectstore.Store, turns []report.MediaTurn, ref objectstore.Ref) ([]report.MediaTurn, error) {
-	if ref.IsZero() {
-		return turns, nil
-	}
-	timeline, err := objectstore.GetJSON[audio.Timeline](ctx, store, ref)
-	if errors.Is(err, objectstore.ErrNotFound) {
-		return turns, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read timeline: %w", err)
-	}
-	for _, span := range timeline.Turns {
-		if span.Turn >= 0 && span.Turn < len(turns) {
-			turns[span.Turn].Start, turns[span.Turn].End = span.Start, span.End
+// bundlePage is the file that shows the media.
+const bundlePage = "report.html"
+
+// clipName is safe as one segment of a path, and another for every casting.
+func clipName(d report.Dialogue) string {
+	name := evaluation.FileName(d.ID, d.CastingNumber)
+	for _, extension := range []string{".wav", ".mp3", ".flac"} {
+		if strings.HasSuffix(d.Clip.Key, extension) {
+			return name + extension
 		}
 	}
-	return turns, nil
+	return name
 }
 
-// fetch writes an object to a file, unless one of its size is there: the last step
-// of writing one is to name it, so it is whole.
-func fetch(ctx context.Context, store objectstore.Store, ref objectstore.Ref, file string) error {
-	if info, err := os.Stat(file); err == nil && info.Size() == ref.Size {
+// folderBundle is a bundle of files below a folder.
+type folderBundle string
+
+func (f folderBundle) write(name string, write func(io.Writer) error) error {
+	file := filepath.Join(string(f), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return writeFile(file, write)
+}
+
+// fetch leaves a file of the object's size alone: the last step of writing one is to
+// name it, so it is whole.
+func (f folderBundle) fetch(ctx context.Context, store objectstore.Store, ref objectstore.Ref, name string) error {
+	if info, err := os.Stat(filepath.Join(string(f), filepath.FromSlash(name))); err == nil && info.Size() == ref.Size {
 		return nil
 	}
+	return copyObject(ctx, store, ref, func(body io.Reader) error {
+		return f.write(name, func(w io.Writer) error {
+			_, err := io.Copy(w, body)
+			return err
+		})
+	})
+}
+
+// copyObject has to take the whole object: its hash is checked at its end.
+func copyObject(ctx context.Context, store objectstore.Store, ref objectstore.Ref, to func(io.Reader) error) error {
 	body, err := store.Open(ctx, ref)
 	if err != nil {
 		return err
 	}
-	defer body.Close()
-	return writeFile(file, func(w io.Writer) error {
-		_, err := io.Copy(w, body)
-		return err
-	})
+	return errors.Join(to(body), body.Close())
 }

@@ -12,10 +12,13 @@ import (
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/objectstore/mem"
+	"github.com/speechmanip/speechmanip/internal/report"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
-func TestBundle(t *testing.T) {
+// bundled stores an evaluation of two dialogues: one has a clip, the other's is gone.
+func bundled(t *testing.T) (archive.Archive, report.Report) {
+	t.Helper()
 	store := archive.Archive{Store: mem.New()}
 	put := func(key, body string) objectstore.Ref {
 		t.Helper()
@@ -54,6 +57,11 @@ func TestBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return store, built
+}
+
+func TestBundle(t *testing.T) {
+	store, built := bundled(t)
 	dir := t.TempDir()
 	folder, gone, err := writeBundle(t.Context(), store, dir, built)
 	if err != nil || gone != 1 {

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"archive/zip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -42,6 +43,23 @@ func TestBundle(t *testing.T) {
 	}
 	if turns := strings.Count(string(page), " data-from="); turns < 2*built.Items {
 		t.Errorf("%d turns have their times, want some of each of %d dialogues", turns, built.Items)
+	}
+
+	packed := filepath.Join(dir, "bundled.zip")
+	r.starter(t, "report", "bundled", "--bundle", packed)
+	if zipped, err := zip.OpenReader(packed); err != nil {
+		t.Errorf("the archive: %v", err)
+	} else {
+		inside := map[string]uint64{}
+		for _, f := range zipped.File {
+			inside[f.Name] = f.UncompressedSize64
+		}
+		for _, p := range players {
+			if !sizes[int64(inside["bundled/"+string(p[1])])] {
+				t.Errorf("clip %s is not in the archive", p[1])
+			}
+		}
+		zipped.Close()
 	}
 
 	archive := r.archive(t)
