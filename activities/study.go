@@ -17,3 +17,9 @@ func (s *Studies) SaveBatch(ctx context.Context, batch study.Batch) (objectstore
 	ref, err := objectstore.PutJSON(ctx, s.Library.Archive.Store, study.BatchKey(batch.Study, batch.Assignment), batch, objectstore.PutOptions{})
 	return ref, toTemporal(err)
 }
+
+// SaveState stores what a study has ended with.
+func (s *Studies) SaveState(ctx context.Context, state study.State) (objectstore.Ref, error) {
+	ref, err := objectstore.PutJSON(ctx, s.Library.Archive.Store, study.StateKey(state.ID), state, objectstore.PutOptions{})
+	return ref, toTemporal(err)
+}

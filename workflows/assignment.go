@@ -27,7 +27,10 @@ func Assignment(ctx workflow.Context, sheet study.Sheet) error {
 			return workflow.NewContinueAsNewError(ctx, Assignment, a.sheet)
 		}
 		if err := a.wait(ctx); err != nil {
-			return errors.Join(err, a.end(ctx, study.Closed))
+			if broken := a.end(ctx, study.Closed); broken != nil {
+				return broken
+			}
+			return err
 		}
 	}
 	return a.end(ctx, a.how)
@@ -114,25 +117,19 @@ func (a *assignment) receive(now time.Time) {
 	}
 }
 
-// saveAgain is how long a batch waits where it can't be stored: for ever, as nothing
-// else has it.
-const saveAgain = 5 * time.Minute
-
 // end stores the batch and tells the study, also where the assignment was cancelled.
 func (a *assignment) end(ctx workflow.Context, how study.How) error {
 	a.how = how
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	batch := a.sheet.Batch(how, workflow.Now(ctx))
-	for !a.erase {
-		err := workflow.ExecuteActivity(mainOptions(ctx, "save the batch"), (*activities.Studies)(nil).SaveBatch, batch).Get(ctx, nil)
-		if err == nil {
-			break
-		}
-		if err := workflow.Sleep(ctx, saveAgain); err != nil {
+	if !a.erase {
+		err := untilSaved(ctx, func() workflow.Future {
+			return workflow.ExecuteActivity(mainOptions(ctx, "save the batch"), (*activities.Studies)(nil).SaveBatch, batch)
+		})
+		if err != nil {
 			return err
 		}
-		a.receive(workflow.Now(ctx)) // it may have been erased meanwhile
 	}
 	// A study that has ended needs no more.
 	_ = workflow.SignalExternalWorkflow(ctx, study.WorkflowID(batch.Study), "", study.SignalDone, a.sheet.Done(batch)).Get(ctx, nil)
@@ -148,4 +145,18 @@ func assignmentOptions(ctx workflow.Context, id string, a study.Assignment) work
 		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
 		StaticSummary:         fmt.Sprintf("%s of %s: %d items", a.Part(), a.Annotator, len(a.Items)),
 	})
+}
+
+// saveAgain is how long what people gave waits where it can't be stored: again and
+// again, as nothing else has it.
+const saveAgain = 5 * time.Minute
+
+// untilSaved tries until something is stored, and ends only with the workflow.
+func untilSaved(ctx workflow.Context, save func() workflow.Future) error {
+	for save().Get(ctx, nil) != nil {
+		if err := workflow.Sleep(ctx, saveAgain); err != nil {
+			return err
+		}
+	}
+	return nil
 }

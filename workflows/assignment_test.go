@@ -20,6 +20,7 @@ import (
 // fakeStudies stands for activities.Studies.
 type fakeStudies struct {
 	batches []study.Batch
+	states  []study.State
 	fail    []error // of the first calls
 }
 
@@ -31,6 +32,11 @@ func (f *fakeStudies) SaveBatch(_ context.Context, b study.Batch) (objectstore.R
 	}
 	f.batches = append(f.batches, b)
 	return ref("batch"), nil
+}
+
+func (f *fakeStudies) SaveState(_ context.Context, state study.State) (objectstore.Ref, error) {
+	f.states = append(f.states, state)
+	return ref("state"), nil
 }
 
 // anything matches any argument of a mocked call.

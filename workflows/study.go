@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/speechmanip/speechmanip/activities"
 	"github.com/speechmanip/speechmanip/internal/study"
 )
 
@@ -24,7 +25,7 @@ func Study(ctx workflow.Context, state study.State) (study.Status, error) {
 		workflow.SetCurrentDetails(ctx, studyDetails(s.state.Status()))
 		idle := !s.changed && s.done.Len() == 0 && workflow.AllHandlersFinished(ctx)
 		if idle && s.state.Stage == study.Complete {
-			return s.state.Status(), nil
+			return s.state.Status(), s.save(ctx)
 		}
 		if idle && historyIsLong(ctx) {
 			return study.Status{}, workflow.NewContinueAsNewError(ctx, Study, s.state)
@@ -56,6 +57,9 @@ type stopping struct {
 // follows from that is the next step's.
 func (s *studyRun) handle(ctx workflow.Context) error {
 	if err := workflow.SetQueryHandler(ctx, study.QueryStatus, func() (study.Status, error) { return s.state.Status(), nil }); err != nil {
+		return err
+	}
+	if err := workflow.SetQueryHandler(ctx, study.QueryState, func() (study.State, error) { return s.state, nil }); err != nil {
 		return err
 	}
 	if err := workflow.SetQueryHandler(ctx, study.QueryDesk, func(name string) (study.Desk, error) { return s.state.Desk(name), nil }); err != nil {
@@ -162,7 +166,8 @@ func (s *studyRun) tellPause(ctx workflow.Context) {
 	}
 }
 
-// cancel has open assignments end with what they have.
+// cancel has open assignments end with what they have, keeps what is known, and returns
+// why.
 func (s *studyRun) cancel(ctx workflow.Context, why error) error {
 	ctx, stop := workflow.NewDisconnectedContext(ctx)
 	defer stop()
@@ -172,7 +177,17 @@ func (s *studyRun) cancel(ctx workflow.Context, why error) error {
 			_ = workflow.RequestCancelExternalWorkflow(ctx, study.AssignmentWorkflowID(s.state.ID, e.Assignment), "").Get(ctx, nil)
 		}
 	}
+	if err := s.save(ctx); err != nil {
+		return err
+	}
 	return why
+}
+
+// save stores what the study ends with.
+func (s *studyRun) save(ctx workflow.Context) error {
+	return untilSaved(ctx, func() workflow.Future {
+		return workflow.ExecuteActivity(mainOptions(ctx, "save the study"), (*activities.Studies)(nil).SaveState, s.state)
+	})
 }
 
 // studyDetails is the Markdown that the Web UI shows of a study.

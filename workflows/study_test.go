@@ -126,6 +126,9 @@ func TestStudy(t *testing.T) {
 	if status.Stage != study.Complete || m.Closed != 6 || m.Yes+m.No != 6 || m.Adjudicated[study.Adjudicated] == 0 || status.Round == 0 {
 		t.Errorf("%+v", status)
 	}
+	if len(c.states) != 1 || c.states[0].Stage != study.Complete {
+		t.Errorf("%d states saved", len(c.states))
+	}
 	if len(c.batches) != len(c.opened) || len(c.batches) <= 12 {
 		t.Errorf("%d batches saved, %d opened, want more than the design's 12", len(c.batches), len(c.opened))
 	}
@@ -231,6 +234,9 @@ func TestStudyIsCancelled(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 	c.env.AssertExpectations(t)
+	if len(c.states) != 1 {
+		t.Errorf("%d states saved", len(c.states))
+	}
 }
 
 func TestStudyContinuesAsNew(t *testing.T) {

@@ -79,7 +79,7 @@ var rules = map[string]rule{
 	"objectstore/objectstoretest": {product: "fault objectstore", outside: forSuite + " net/http"},
 
 	// What stands between ports and Temporal, and the mains.
-	"archive":    {product: "detect dialogue evaluation fault objectstore report"},
+	"archive":    {product: "detect dialogue evaluation fault objectstore report study"},
 	"people":     {product: "annotation evaluation objectstore secret", outside: "crypto/rand github.com/BurntSushi/toml"},
 	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report study trend webhook", outside: temporal + " " + zap + " net/http os"},
 	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech study tactic voice vote", outside: temporal}, // of the ports it takes types only

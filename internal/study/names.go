@@ -22,6 +22,7 @@ const (
 	UpdatePause  = "pause"  // bool in: true pauses, false resumes
 	UpdateClose  = "close"  // Stage in: the one that no more is waited for
 	QueryStatus  = "status" // Status
+	QueryState   = "state"  // State, for exports
 	QueryDesk    = "desk"   // pseudonym in, Desk out: what an annotator has to do
 	SignalDone   = "done"   // Done: from an assignment, once
 )
@@ -32,9 +33,15 @@ const Prefix = "annotations/"
 // Key is where a Study lies.
 func Key(id string) string { return Prefix + evaluation.EncodeID(id) + "/study.json" }
 
+// StateKey is where the State lies that a study has ended with.
+func StateKey(id string) string { return Prefix + evaluation.EncodeID(id) + "/state.json" }
+
+// AllBatchesPrefix is where all that annotators have given back lies.
+func AllBatchesPrefix(id string) string { return Prefix + evaluation.EncodeID(id) + "/batches/" }
+
 // BatchesPrefix is where all that one annotator has given back lies.
 func BatchesPrefix(id, annotator string) string {
-	return Prefix + evaluation.EncodeID(id) + "/batches/" + evaluation.EncodeID(annotator) + "/"
+	return AllBatchesPrefix(id) + evaluation.EncodeID(annotator) + "/"
 }
 
 // BatchKey is where a Batch lies.
