@@ -87,7 +87,7 @@ func (a *app) root() *cobra.Command {
 		a.setupCommand(), a.doctorCommand(), a.estimateCommand(), a.evaluateCommand(), a.watchCommand(), a.statusCommand(), a.listCommand(),
 		a.reportCommand(), a.compareCommand(), a.reevaluateCommand(), a.scheduleCommand(), a.trendCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.terminateCommand(),
 		a.datasetCommand(), a.baselineCommand(), a.annotationCommand(), a.promptsCommand(), a.sensitivityCommand(), a.codecServerCommand(), a.gcCommand(),
-		a.deploymentCommand(), a.queuesCommand(), a.exportCommand(),
+		a.deploymentCommand(), a.queuesCommand(), a.topCommand(), a.exportCommand(),
 	)
 	return root
 }

@@ -62,10 +62,11 @@ func (a *app) queues(ctx context.Context, more []string, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(a.out).Encode(states)
 	}
-	return printQueues(a.out, states, time.Now())
+	printQueues(a.out, states, time.Now())
+	return nil
 }
 
-func printQueues(out io.Writer, states []overview.Queue, now time.Time) error {
+func printQueueTable(out io.Writer, states []overview.Queue) {
 	table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "QUEUE\tTASKS\tPOLLERS\tSLOTS IN USE\tBACKLOG\tOLDEST\tIN/S\tOUT/S")
 	for _, s := range states {
@@ -76,9 +77,11 @@ func printQueues(out io.Writer, states []overview.Queue, now time.Time) error {
 		oldest := time.Duration(s.Oldest * float64(time.Second)).Round(time.Second)
 		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%d\t%s\t%.1f\t%.1f\n", s.Name, s.Tasks, len(s.Pollers), capacity, s.Backlog, oldest, s.Added, s.Dispatched)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
+	_ = table.Flush() // a closed pipe ends the command by itself
+}
+
+func printQueues(out io.Writer, states []overview.Queue, now time.Time) {
+	printQueueTable(out, states)
 	for _, s := range states {
 		if len(s.Pollers) == 0 {
 			fmt.Fprintf(out, "no worker polls queue %q for %s tasks\n", s.Name, s.Tasks)
@@ -91,5 +94,4 @@ func printQueues(out io.Writer, states []overview.Queue, now time.Time) error {
 			fmt.Fprintf(out, "%s, %s: %s%s, last asked %s ago\n", s.Name, s.Tasks, p.Identity, version, now.Sub(p.LastAccess).Round(time.Second))
 		}
 	}
-	return nil
 }
