@@ -90,10 +90,12 @@ func (a *app) doctor(ctx context.Context, r *request) error {
 		return err
 	}
 	u := &checkup{}
-	checkStore(ctx, cfg, &p, u)
+	keysFit := checkStore(ctx, cfg, &p, u)
 	if c := a.checkTemporal(ctx, cfg, p.spec.SearchAttributes, u); c != nil {
 		defer c.Close()
-		checkWorkers(ctx, c, p, u)
+		if keysFit {
+			checkWorkers(ctx, c, cfg.Payloads.Keys, p, u)
+		}
 	}
 	failed := u.failed()
 	u.OK = failed == 0

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/codec"
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
@@ -24,8 +25,9 @@ import (
 const here = "here"
 
 // checkStore checks the store from here and puts the detector's model there, as
-// evaluate does: workers read it from there.
-func checkStore(ctx context.Context, cfg config.Config, p *plan, u *checkup) {
+// evaluate does: workers read it from there. It reports whether workers may be asked
+// with the payload keys that are here.
+func checkStore(ctx context.Context, cfg config.Config, p *plan, u *checkup) bool {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	store, err := s3.New(ctx, cfg.Store)
@@ -34,8 +36,9 @@ func checkStore(ctx context.Context, cfg config.Config, p *plan, u *checkup) {
 	}
 	u.add(here, "bucket", fmt.Sprintf("%q is there", cfg.Store.Bucket), err)
 	if err != nil {
-		return
+		return true // as far as is known
 	}
+	keysFit := checkKeysHere(ctx, cfg, archive.Archive{Store: store}, u)
 	err = objectstore.Try(ctx, store, evaluation.DiagnosisKey("here-"+rand.Text()))
 	u.add(here, "store", "written and read", err)
 	if err == nil && p.model != nil {
@@ -44,6 +47,7 @@ func checkStore(ctx context.Context, cfg config.Config, p *plan, u *checkup) {
 			u.add(here, "detector's model", "", err)
 		}
 	}
+	return keysFit
 }
 
 // checkTemporal returns a client, nil where there is no use in asking more.
@@ -77,7 +81,7 @@ func (a *app) checkTemporal(ctx context.Context, cfg config.Config, attributes b
 }
 
 // checkWorkers asks who polls the queues, and then the workers themselves.
-func checkWorkers(ctx context.Context, c client.Client, p plan, u *checkup) {
+func checkWorkers(ctx context.Context, c client.Client, keys codec.Keys, p plan, u *checkup) {
 	queues := queuesOf(p.spec)
 	ask := []string{}
 	served := map[string]bool{}
@@ -96,7 +100,8 @@ func checkWorkers(ctx context.Context, c client.Client, p plan, u *checkup) {
 		u.add(here, "the workers' own checks", "", fmt.Errorf("not made: they take a worker of queue %q", evaluation.QueueMain))
 		return
 	}
-	diagnosis, err := diagnose(ctx, c, evaluation.DiagnoseInput{Spec: p.spec, Queues: ask})
+	diagnosis, sealed, err := diagnose(ctx, c, evaluation.DiagnoseInput{Spec: p.spec, Queues: ask})
+	checkKeysThere(keys, sealed, ask, u)
 	if err != nil {
 		u.add(here, "the workers' own checks", "", err)
 		return
@@ -104,7 +109,7 @@ func checkWorkers(ctx context.Context, c client.Client, p plan, u *checkup) {
 	for _, q := range diagnosis.Queues {
 		if q.Unserved {
 			q.Findings = nil
-			u.add(q.Queue, "workers", "", errors.New("no worker took the question within 5 s: they ended a moment ago, or have no slot free"))
+			u.add(q.Queue, "workers", "", errors.New("no worker took the question within 5 s: they ended a moment ago, lack a payload key (their logs say so), or have no slot free"))
 		}
 		u.addAll(q.Queue, q.Examined)
 	}
@@ -142,8 +147,9 @@ func pollers(ctx context.Context, c client.Client, q queue) (polled, error) {
 // diagnoseLimit is longer than the workflow takes where anybody runs it.
 const diagnoseLimit = 30 * time.Second
 
-// diagnose has the workers look for themselves.
-func diagnose(ctx context.Context, c client.Client, in evaluation.DiagnoseInput) (evaluation.Diagnosis, error) {
+// diagnose has the workers look for themselves. It returns too by queue the id of the
+// key that sealed the answer.
+func diagnose(ctx context.Context, c client.Client, in evaluation.DiagnoseInput) (evaluation.Diagnosis, map[string]string, error) {
 	var out evaluation.Diagnosis
 	ctx, cancel := context.WithTimeout(ctx, diagnoseLimit)
 	defer cancel()
@@ -155,13 +161,14 @@ func diagnose(ctx context.Context, c client.Client, in evaluation.DiagnoseInput)
 		StaticSummary:            "what the workers find",
 	}, workflows.Diagnose, in)
 	if err != nil {
-		return out, fmt.Errorf("start the diagnosis: %w", err)
+		return out, nil, fmt.Errorf("start the diagnosis: %w", err)
 	}
-	if err := run.Get(ctx, &out); err != nil {
-		if ctx.Err() != nil {
-			return out, fmt.Errorf("no worker of queue %q finished it within %s: they ended a moment ago", evaluation.QueueMain, diagnoseLimit)
-		}
-		return out, fmt.Errorf("diagnosis: %s", rootCause(err))
+	if err := run.Get(ctx, &out); err != nil && ctx.Err() != nil {
+		return out, nil, fmt.Errorf("no worker of queue %q finished it within %s: they ended a moment ago, or lack a payload key", evaluation.QueueMain, diagnoseLimit)
+	} else if err != nil {
+		sealed, _ := sealedBy(ctx, c, run) // why it failed matters more
+		return out, sealed, fmt.Errorf("diagnosis: %s", rootCause(err))
 	}
-	return out, nil
+	sealed, err := sealedBy(ctx, c, run)
+	return out, sealed, err
 }

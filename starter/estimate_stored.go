@@ -9,6 +9,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
+	"github.com/speechmanip/speechmanip/internal/archive"
 	"github.com/speechmanip/speechmanip/internal/audio"
 	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
@@ -56,11 +57,11 @@ func (a *app) lookUp(ctx context.Context, p plan) (*stored, string) {
 func (a *app) findStored(ctx context.Context, p plan) (stored, error) {
 	opening, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cfg, archive, err := a.openStore(opening)
+	cfg, store, err := a.openStore(opening)
 	if err != nil {
 		return stored{}, err
 	}
-	engine, err := a.askEngine(ctx, cfg, p.spec)
+	engine, err := a.askEngine(ctx, cfg, store, p.spec)
 	if err != nil {
 		return stored{}, err
 	}
@@ -68,17 +69,17 @@ func (a *app) findStored(ctx context.Context, p plan) (stored, error) {
 	for _, e := range p.shown {
 		all = append(all, rendition{e.dialogue, 0})
 	}
-	found, err := lookForAll(ctx, archive.Store, p.spec, engine, all)
+	found, err := lookForAll(ctx, store.Store, p.spec, engine, all)
 	found.Engine = engine
 	return found, err
 }
 
 // askEngine asks a speech worker for its engine's version, which is part of every
 // key: only workers know it.
-func (a *app) askEngine(ctx context.Context, cfg config.Config, spec evaluation.Spec) (speech.Engine, error) {
+func (a *app) askEngine(ctx context.Context, cfg config.Config, store archive.Archive, spec evaluation.Spec) (speech.Engine, error) {
 	dialing, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	c, err := a.dial(dialing, cfg)
+	c, err := a.dialToStart(dialing, cfg, store)
 	if err != nil {
 		return speech.Engine{}, err
 	}
@@ -91,7 +92,7 @@ func (a *app) askEngine(ctx context.Context, cfg config.Config, spec evaluation.
 			return speech.Engine{}, fmt.Errorf("no worker on queue %q can say which engine it is", q.name)
 		}
 	}
-	diagnosis, err := diagnose(ctx, c, evaluation.DiagnoseInput{Spec: spec, Queues: []string{name}})
+	diagnosis, _, err := diagnose(ctx, c, evaluation.DiagnoseInput{Spec: spec, Queues: []string{name}})
 	if err != nil {
 		return speech.Engine{}, err
 	}

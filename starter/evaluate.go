@@ -63,7 +63,7 @@ func (a *app) evaluate(ctx context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.dial(ctx, cfg)
+	c, err := a.dialToStart(ctx, cfg, store)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (a *app) reevaluate(ctx context.Context, r *again) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.dial(ctx, cfg)
+	c, err := a.dialToStart(ctx, cfg, store)
 	if err != nil {
 		return err
 	}

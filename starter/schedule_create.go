@@ -130,7 +130,7 @@ func (a *app) createSchedule(ctx context.Context, r *scheduleRequest) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.dial(ctx, cfg)
+	c, err := a.dialToStart(ctx, cfg, store)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (a *app) sensitivity(ctx context.Context, r sensitivityRequest) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.dial(ctx, cfg)
+	c, err := a.dialToStart(ctx, cfg, store)
 	if err != nil {
 		return err
 	}

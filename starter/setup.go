@@ -14,12 +14,13 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/speechmanip/speechmanip/internal/archive"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
 )
 
 func (a *app) setupCommand() *cobra.Command {
-	var attributes string
+	var attributes, encryption string
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Make the bucket and register the search attributes (safe to repeat)",
@@ -29,10 +30,15 @@ func (a *app) setupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.setup(cmd.Context(), on)
+			encrypt, err := onOff("--encryption", encryption)
+			if err != nil {
+				return err
+			}
+			return a.setup(cmd.Context(), on, encrypt)
 		},
 	}
 	cmd.Flags().StringVar(&attributes, "search-attributes", "on", "on, or off where you may not register them: an administrator then does, or use evaluate --search-attributes=off")
+	cmd.Flags().StringVar(&encryption, "encryption", "on", "on notes the payload keys' ids in the store, if there are keys here: then nobody starts anything without; off forgets them")
 	return cmd
 }
 
@@ -47,7 +53,7 @@ func onOff(flag, value string) (bool, error) {
 	}
 }
 
-func (a *app) setup(ctx context.Context, attributes bool) error {
+func (a *app) setup(ctx context.Context, attributes, encrypt bool) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
@@ -60,7 +66,10 @@ func (a *app) setup(ctx context.Context, attributes bool) error {
 	for _, line := range lines {
 		fmt.Fprintln(a.out, line)
 	}
-	if err != nil || !attributes {
+	if err != nil {
+		return err
+	}
+	if err := a.notePayloadKeys(ctx, cfg, archive.Archive{Store: store}, encrypt); err != nil || !attributes {
 		return err
 	}
 	c, err := a.dial(ctx, cfg)

@@ -120,6 +120,15 @@ func (c *Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 	return out, nil
 }
 
+// KeyID returns the id of the key that a payload is encrypted with, "" for one that is
+// readable. It is what the payload says, so anything.
+func KeyID(p *commonpb.Payload) string {
+	if string(p.GetMetadata()[converter.MetadataEncoding]) != Encoding {
+		return ""
+	}
+	return string(p.GetMetadata()[metadataKeyID])
+}
+
 func (c *Codec) decrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 	id := string(p.GetMetadata()[metadataKeyID])
 	key, ok := c.open[id]

@@ -53,6 +53,17 @@ func TestEncryption(t *testing.T) {
 	keyed := append(slices.Clone(keyless), codec.EnvKeys+"="+one+","+two)
 	rotated := append(slices.Clone(keyless), codec.EnvKeyFile+"="+r.write(t, "keys", "# new\n"+two+"\n"+one+"\n"))
 
+	// Once setup has noted the keys nobody starts anything without, or with others.
+	r.env = keyed
+	r.starter(t, "setup")
+	for _, env := range [][]string{keyless, append(slices.Clone(keyless), codec.EnvKeys+"="+newPayloadKey(t))} {
+		r.env = env
+		for _, command := range []string{"evaluate", "doctor"} {
+			if out, errOut, err := r.try(t, command); err == nil || !strings.Contains(out+errOut, codec.EnvKeys) {
+				t.Errorf("%s without the deployment's key: %v, %q", command, err, errOut)
+			}
+		}
+	}
 	r.env = keyed
 	dataset := r.write(t, mark+"-dialogues.csv", `ID,Dialogue,Manipulative,Technique,Vulnerability
 zqmarked one,"Person1: You zqmarked liar.
@@ -78,6 +89,21 @@ Person2: No.",0,,
 	r.env = rotated
 	r.worker(t, "--synthesizer", "elevenlabs")
 	r.env = keyed
+	// Its workers have the same keys in another order.
+	var checked checkup
+	waitFor(t, time.Minute, "every worker's answer to the doctor", func() bool { // each has 5 s for one
+		checked, _ = r.doctor(t, "--synthesizer", "elevenlabs")
+		return checked.OK
+	})
+	for where, key := range map[string]string{"here": one, "audio": two, "speech-elevenlabs": two} {
+		keys, err := codec.Parse(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if detail, ok := checked.find(t, where, "payload keys"); !ok || !strings.Contains(detail, keys[0].ID) {
+			t.Errorf("doctor, payload keys, %s: %v, %s", where, ok, detail)
+		}
+	}
 	r.waitPaused(t, "private", evaluation.ReasonOperator, 0)
 	if status := r.starter(t, "status", "private"); !strings.Contains(status, mark+": a person is asked") {
 		t.Errorf("status doesn't say why it stands still:\n%s", status)
@@ -125,6 +151,7 @@ Person2: No.",0,,
 		const visible = "zqvisible"
 		open := r.write(t, visible+".csv", "ID,Dialogue,Manipulative,Technique,Vulnerability\nzqvisible,\"Person1: Fine.\nPerson2: So it is.\",0,,\n")
 		r.env = keyless
+		r.starter(t, "setup", "--encryption", "off")
 		r.starter(t, "evaluate", "--id", "open", "--detach", "--synthesizer", "elevenlabs", "--dataset", open)
 		r.env = keyed
 		if built := decode(t, r.starter(t, "watch", "open", "--json")); built.N != 1 {

@@ -143,6 +143,10 @@ func PassSeed(seed uint64, input string, index int) int64 {
 // DatasetKey is where a dataset's lines lie.
 func DatasetKey(sha256 string) string { return "datasets/" + sha256 + ".jsonl" }
 
+// PayloadKeysKey is where the ids of the keys stand with which a deployment encrypts what
+// crosses Temporal.
+const PayloadKeysKey = "deployment/payload-keys.json"
+
 // ModelKey is where a detector's file lies.
 func ModelKey(sha256 string) string { return "models/" + sha256 + ".json" }
 
