@@ -18,14 +18,17 @@ func WriteFiguresCSV(w io.Writer, r Report) error {
 	f := figures{{"figure", "value", "low", "high", "n", "note"}}
 	clip := string(r.Settings.Spec.Detection.Modalities()[0])
 	f.result(clip, r.Result)
+	f.measures(clip, r.Measures)
 	f.answers(clip, r.Answers)
 	if m := r.Modalities; m != nil {
 		f.result(string(detect.Text), m.Text.Result)
+		f.measures(string(detect.Text), m.Text.Measures)
 		f.answers(string(detect.Text), m.Text.Answers)
 		f.gap("gap.recall", m.Gaps.Recall)
 		f.gap("gap.specificity", m.Gaps.Specificity)
 		f.count("gap.dropped", len(m.Dropped), r.N)
 	}
+	f.beside(r)
 	f.count("usage.calls", r.Cost.Calls, r.Items)
 	f.count("usage.credits", r.Cost.Credits, r.Items)
 	f.note("usage.money", money(r.Cost), r.Cost.Currency)
@@ -52,10 +55,56 @@ func (f *figures) result(modality string, r score.Result) {
 	f.rate(modality+".recall", c.Intervals.Recall)
 	f.rate(modality+".specificity", c.Intervals.Specificity)
 	f.rate(modality+".accuracy", c.Intervals.Accuracy)
-	f.figure(modality+".balanced_accuracy", c.BalancedAccuracy, c.Decided)
+	balanced := c.Intervals.BalancedAccuracy
+	f.interval(modality+".balanced_accuracy", balanced.Value, balanced.Low, balanced.High, balanced.N)
 	f.figure(modality+".macro_f1", c.Macro.F1, c.Decided)
 	f.count(modality+".unresolved", c.Unresolved, c.N)
 	f.count(modality+".failed", c.Failed, c.N)
+	for _, b := range r.Baselines {
+		accuracy, balanced := b.Classification.Accuracy, b.Classification.BalancedAccuracy
+		if b.Undefined != "" {
+			accuracy = score.Figure{Reason: b.Undefined}
+			balanced = accuracy
+		}
+		f.figure(modality+".baseline."+b.Name+".accuracy", accuracy, b.Classification.Decided)
+		f.figure(modality+".baseline."+b.Name+".balanced_accuracy", balanced, b.Classification.Decided)
+	}
+}
+
+func (f *figures) measures(modality string, m Measures) {
+	for _, d := range m.AtPrevalence {
+		name := modality + ".at_prevalence." + d.Prevalence.Stated
+		f.estimate(name+".precision", d.Precision)
+		f.estimate(name+".negative_predictive_value", d.NPV)
+		f.estimate(name+".f1", d.F1)
+		f.estimate(name+".accuracy", d.Accuracy)
+		f.estimate(name+".mcc", d.MCC)
+	}
+	f.estimate(modality+".auc", m.AUC)
+	f.estimate(modality+".brier", m.Reliability.Brier)
+}
+
+// beside writes what other people, other truths and all tests say.
+func (f *figures) beside(r Report) {
+	for _, p := range r.People {
+		name := "people." + string(p.Modality)
+		f.rate(name+".recall", p.People.Intervals.Recall)
+		f.rate(name+".specificity", p.People.Intervals.Specificity)
+		f.rate(name+".agree", p.Agree)
+		f.figure(name+".leave_one_out", p.LeaveOneOut.Share, p.LeaveOneOut.Votes)
+	}
+	for _, truths := range r.Truths {
+		for _, s := range truths.Sets {
+			name := "truth." + string(truths.Modality) + "." + s.Name
+			f.rate(name+".recall", s.Own.Intervals.Recall)
+			f.rate(name+".specificity", s.Own.Intervals.Specificity)
+		}
+	}
+	for _, t := range r.Tests {
+		name := "test." + t.Name + "." + string(t.Truth)
+		f.figure(name+".p", t.P, t.N)
+		f.figure(name+".holm", t.Holm, t.N)
+	}
 }
 
 func (f *figures) answers(modality string, a Answers) {
@@ -96,6 +145,13 @@ func (f *figures) gap(name string, g score.Gap) {
 func (f *figures) rate(name string, r score.Rate) { f.interval(name, r.Value, r.Low, r.High, r.N) }
 
 func (f *figures) mean(name string, m score.Mean) { f.interval(name, m.Value, m.Low, m.High, m.N) }
+
+func (f *figures) estimate(name string, e score.Estimate) {
+	f.interval(name, e.Value, e.Low, e.High, e.N)
+	if last := (*f)[len(*f)-1]; e.Value.Defined && !e.Low.Defined {
+		last[5] = "no interval: " + e.Low.Reason
+	}
+}
 
 func (f *figures) figure(name string, value score.Figure, n int) {
 	f.interval(name, value, score.Figure{}, score.Figure{}, n)

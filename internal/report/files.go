@@ -24,6 +24,8 @@ func Files() []File {
 		{"figures.csv", "text/csv; charset=utf-8", WriteFiguresCSV},
 		{"dialogues.csv", "text/csv; charset=utf-8", WriteDialoguesCSV},
 		{"passes.csv", "text/csv; charset=utf-8", WritePassesCSV},
+		{"tables.md", "text/markdown; charset=utf-8", WriteMarkdown},
+		{"tables.tex", "application/x-tex; charset=utf-8", WriteLaTeX},
 	}
 }
 

@@ -23,6 +23,7 @@ var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"spread":   differences,
 	"outside":  outside,
 	"optional": optional,
+	"looked":   scheduledLine,
 	"result":   func(id, title string, r any) resultView { return newResultView(id, title, r) },
 }).ParseFS(pageFiles, "html/*.tmpl"))
 

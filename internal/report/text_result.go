@@ -52,21 +52,24 @@ func (t *text) baselines(c score.Classification, baselines []score.Baseline) {
 		fmt.Sprintf("on the same %d items\taccuracy\tbalanced\trecall\tspecificity\tmacro F1\tweighted F1", c.Decided),
 		t.compared("the detector", c),
 	}
-	var missing []string
+	var notes []string
 	for _, b := range baselines {
 		name := "baseline " + b.Name
 		switch {
 		case b.Undefined != "":
-			missing = append(missing, fmt.Sprintf("%s: undefined (%s)", name, b.Undefined))
+			notes = append(notes, fmt.Sprintf("%s: undefined (%s)", name, b.Undefined))
 			continue
 		case b.Verdict == vote.No:
 			name += " (NO)"
 		}
 		rows = append(rows, t.compared(name, b.Classification))
+		if b.Fitted != nil {
+			notes = append(notes, fmt.Sprintf("%s judges each clip by a rule from the others (leave one out); the best rule fitted to these very items has balanced accuracy %s", name, word(*b.Fitted)))
+		}
 	}
 	t.rows(rows...)
-	for _, m := range missing {
-		t.prose("  %s", m)
+	for _, note := range notes {
+		t.prose("  %s", note)
 	}
 	t.line("")
 }

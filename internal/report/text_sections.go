@@ -19,6 +19,7 @@ func WriteText(w io.Writer, r Report) error {
 	t.heading(r)
 	t.headline(r)
 	t.unlabelled(r)
+	t.scheduled(r.Scheduled)
 	if r.Modalities != nil {
 		t.modalities(*r.Modalities)
 	}

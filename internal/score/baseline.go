@@ -16,6 +16,9 @@ type Baseline struct {
 	Confusion      Confusion      `json:"confusion"`
 	Classification Classification `json:"classification"`
 	Undefined      string         `json:"undefined,omitempty"` // why there is none
+	// Fitted is the balanced accuracy of the best rule on length, chosen with these
+	// very items: the most that length alone could reach on them.
+	Fitted *Figure `json:"fitted_balanced_accuracy,omitempty"`
 }
 
 // Baselines returns always-YES, the majority and the duration baseline on exactly
@@ -30,10 +33,10 @@ func Baselines(items []Item) []Baseline {
 	if no > yes {
 		majority, verdict = Confusion{Yes: Verdicts{No: yes}, No: Verdicts{No: no}}, vote.No
 	}
-	length, reason := byDuration(items)
+	length, fitted, reason := byDuration(items)
 	return []Baseline{
 		{Name: AlwaysYes, Verdict: vote.Yes, Confusion: always, Classification: Classify(always, Failed{})},
 		{Name: Majority, Verdict: verdict, Confusion: majority, Classification: Classify(majority, Failed{})},
-		{Name: Duration, Confusion: length, Classification: Classify(length, Failed{}), Undefined: reason},
+		{Name: Duration, Confusion: length, Classification: Classify(length, Failed{}), Undefined: reason, Fitted: fitted},
 	}
 }

@@ -9,11 +9,14 @@ import (
 // byDuration judges each decided item by the length of its clip alone: YES from
 // some length on, or up to it, whichever gives the best balanced accuracy on the
 // clips of all other dialogues (leave one out: no clip has a say in its own
-// verdict). It says why it can't, where it can't judge exactly the decided items.
-func byDuration(items []Item) (Confusion, string) {
+// verdict). Of few clips that is below chance where length tells nothing, as each
+// clip's absence speaks against it; fitted is what the rule reaches that is chosen
+// with all clips. It says why it can't, where it can't judge exactly the decided
+// items.
+func byDuration(items []Item) (c Confusion, fitted *Figure, reason string) {
 	s := sampleDecided(items)
 	if s.yes < 2 || s.no < 2 {
-		return Confusion{}, "fewer than two dialogues of one truth"
+		return Confusion{}, nil, "fewer than two dialogues of one truth"
 	}
 	unknown := 0
 	clips := make([]timed, len(s.items))
@@ -24,26 +27,33 @@ func byDuration(items []Item) (Confusion, string) {
 		}
 	}
 	if unknown > 0 {
-		return Confusion{}, fmt.Sprintf("%d of %d decided items have no known length", unknown, len(clips))
+		return Confusion{}, nil, fmt.Sprintf("%d of %d decided items have no known length", unknown, len(clips))
 	}
 	slices.SortStableFunc(clips, func(a, b timed) int { return cmp.Compare(a.seconds, b.seconds) })
 	rules := make([]lengthRule, s.yes+s.no)
 	for unit := range rules {
 		rules[unit] = bestRule(clips, unit)
 	}
-	var c Confusion
+	all := bestRule(clips, -1)
+	var own Confusion
 	for _, clip := range clips {
-		row := &c.No
-		if clip.yes {
-			row = &c.Yes
-		}
-		if rules[clip.unit].saysYes(clip.seconds) {
-			row.Yes++
-		} else {
-			row.No++
-		}
+		c.count(clip.yes, rules[clip.unit].saysYes(clip.seconds))
+		own.count(clip.yes, all.saysYes(clip.seconds))
 	}
-	return c, ""
+	best := measure(own).BalancedAccuracy
+	return c, &best, ""
+}
+
+func (c *Confusion) count(truth, verdict bool) {
+	row := &c.No
+	if truth {
+		row = &c.Yes
+	}
+	if verdict {
+		row.Yes++
+	} else {
+		row.No++
+	}
 }
 
 // timed is a clip's length with its dialogue and truth.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"strconv"
 
 	"github.com/speechmanip/speechmanip/internal/agreement"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
@@ -165,4 +166,18 @@ func smallestLoss(strata []agreement.Paired, allowed, z float64) Figure {
 func afterLosing(p agreement.Paired, k int) agreement.Paired {
 	right := p.Both + p.OnlyFirst
 	return agreement.Paired{Both: right - k, OnlyFirst: k, Neither: p.N() - right}
+}
+
+// Sentence says in one line what was found.
+func (l Loss) Sentence() string {
+	word := "no regression shown"
+	if l.Shown {
+		word = "REGRESSION"
+	}
+	smallest := "with these pairs no loss could have been shown"
+	if l.Smallest.Defined {
+		smallest = fmt.Sprintf("the smallest loss it could have shown is %.3f", l.Smallest.Value)
+	}
+	return fmt.Sprintf("%s: %s went from %.3f to %.3f (n = %d, %d open as not right): lost %.3f, with %s%% confidence at least %.3f, allowed %s; %s",
+		word, l.Metric, l.Before.Value, l.After.Value, l.N, l.Open, l.Lost.Value, strconv.FormatFloat(100*l.Confidence, 'g', 6, 64), l.AtLeast.Value, strconv.FormatFloat(l.Allowed, 'g', -1, 64), smallest)
 }

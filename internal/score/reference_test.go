@@ -116,16 +116,18 @@ func TestDurationBaseline(t *testing.T) {
 	}
 	yes := timed(dialogue.Yes, vote.No, 31, 38, 36, 25, 38, 39, 39, 12, 23, 28, 18, 21)
 	no := timed(dialogue.No, vote.No, 45, 52, 43, 26, 47, 54, 28, 41, 33, 56, 22)
-	if c, reason := byDuration(slices.Concat(yes, no)); c != counts(12, 0, 4, 7) || reason != "" {
+	c, fitted, reason := byDuration(slices.Concat(yes, no))
+	if c != counts(12, 0, 4, 7) || reason != "" {
 		t.Errorf("%+v, %q; Python has 12, 0, 4, 7", c, reason)
 	}
+	near(t, "fitted to all", *fitted, (1+7./11)/2, 1e-12) // up to 39 s is YES
 	for name, items := range map[string][]Item{
 		"1 of 24 decided items have no known length": slices.Concat(yes, no, timed(dialogue.No, vote.Yes, 0)),
 		"fewer than two dialogues of one truth":      slices.Concat(yes, no[:1]),
 		"":                                           slices.Concat(yes, no, timed(dialogue.No, vote.Unresolved, 0)), // it is not scored
 		"fewer than two dialogues of one truth, of one": slices.Concat(yes, castings("a", dialogue.No, vote.No, vote.Yes)),
 	} {
-		if _, reason := byDuration(items); !slices.Contains([]string{reason, reason + ", of one"}, name) {
+		if _, _, reason := byDuration(items); !slices.Contains([]string{reason, reason + ", of one"}, name) {
 			t.Errorf("reason %q, want %q", reason, name)
 		}
 	}
