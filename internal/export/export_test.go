@@ -162,7 +162,7 @@ func TestStatement(t *testing.T) {
 	for _, want := range []string{
 		"5 clips of 9 dialogues", "Truth: unknown 1, NO 2, YES 2.", "Verdict: NO 2, UNRESOLVED 1, YES 1, failed 1.",
 		"1 dialogues had no result yet", "- 1: exemplar", "- 1: failed: synthesise turn 1: voice\\_not\\_found",
-		`\<script\>.csv`, "  - v4: \\{", "synthetic speech by", "CMU ARCTIC", "As stated by who exported: CC BY 4.0, \\*all\\* of it",
+		`\<script\>.csv`, "  - v4: shift +12%, source flite awb", "synthetic speech by", "CMU ARCTIC", "As stated by who exported: CC BY 4.0, \\*all\\* of it",
 		"Not for: deciding about real people", "sha256sum -c SHA256SUMS", `a \[note\]\(http://example.com\)`,
 	} {
 		if !strings.Contains(got, want) {

@@ -121,7 +121,7 @@ func newWorld(t *testing.T) *world {
 		dialogue.Turn{Speaker: "Person 2;", Text: ""},
 		dialogue.Turn{Speaker: "Person1", Text: "-- “So?” \t\\item [1]: 漢字"})
 	w.add(t, evaluation.Record{ID: "A", Truth: dialogue.No, Judgement: evaluation.Judgement{Verdict: vote.Outcome{Verdict: vote.No, No: 5}}}, true,
-		dialogue.Turn{Speaker: "Person1", Text: "Tea?"}, dialogue.Turn{Speaker: "Person1", Text: "Or coffee?"})
+		dialogue.Turn{Speaker: "Person1", Text: "Tea?"}, dialogue.Turn{Speaker: "Person 2;", Text: "Or coffee?"})
 	w.add(t, evaluation.Record{ID: "a", Judgement: evaluation.Judgement{Verdict: vote.Outcome{Verdict: vote.Unresolved, Yes: 2, No: 2, Invalid: 1}}}, true,
 		dialogue.Turn{Speaker: "Person1", Text: "Hm."})
 	w.add(t, evaluation.Record{ID: "late", Truth: dialogue.Yes, Failure: &evaluation.Failure{Stage: "pass 3", Code: "refused", Message: "secret"}}, true,

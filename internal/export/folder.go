@@ -69,7 +69,7 @@ func (f *folder) add(ctx context.Context, d report.Dialogue) error {
 	if err != nil {
 		return err
 	}
-	if f.beside != nil && len(it.timed()) > 0 {
+	if f.beside != nil && it.timed() {
 		err := f.out.put(ctx, base+"."+f.beside.extension, "", func(w io.Writer) error { return f.beside.write(w, it) })
 		if err != nil {
 			return err

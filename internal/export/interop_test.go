@@ -95,10 +95,9 @@ late YES None True 1
 given NO NO None 2
 `
 	turns := `0.0 0.5 ../CON.wav\n<b>"x" \xe9/Person1 He said "you owe me", <b>\xe9</b>.
-0.6 0.5 ../CON.wav\n<b>"x" \xe9/Person 2; 
 1.2 0.5 ../CON.wav\n<b>"x" \xe9/Person1 -- \u201cSo?\u201d \t\\item [1]: \u6f22\u5b57
 0.0 0.5 A/Person1 Tea?
-0.6 0.5 A/Person1 Or coffee?
+0.6 0.5 A/Person 2; Or coffee?
 0.0 0.5 a/Person1 Hm.
 0.0 0.5 late/Person1 No.
 0.0 1.1 - Left. Right.

@@ -127,9 +127,15 @@ func (it *Item) place(timeline audio.Timeline) {
 	}
 }
 
-// timed are the turns whose place in the clip is known.
-func (it Item) timed() []Turn {
-	return slices.DeleteFunc(slices.Clone(it.Turns), func(t Turn) bool { return t.Start == nil })
+// timed reports whether the place of any turn is known.
+func (it Item) timed() bool {
+	return slices.ContainsFunc(it.Turns, func(t Turn) bool { return t.Start != nil })
+}
+
+// spoken are the turns whose place in the clip is known and where somebody speaks: a
+// turn without a word is silence.
+func (it Item) spoken() []Turn {
+	return slices.DeleteFunc(slices.Clone(it.Turns), func(t Turn) bool { return t.Start == nil || dialogue.Wordless(t.Text) })
 }
 
 func failureOf(f evaluation.Failure) string { return f.Stage + ": " + f.Code }

@@ -17,15 +17,14 @@ type nemoLine struct {
 	Synthetic     *bool   `json:"synthetic"`
 }
 
-// writeNeMo writes a line for each turn whose place is known; where none is, one for
-// the whole clip.
+// writeNeMo writes a line for each turn that is spoken; where no turn's place is known,
+// one for the whole clip.
 func writeNeMo(w io.Writer, it Item) error {
 	line := nemoLine{
 		AudioFilepath: it.FileName, Duration: it.Seconds, ID: it.ID,
 		Truth: it.Truth, Verdict: it.Verdict, Synthetic: it.Synthetic,
 	}
-	turns := it.timed()
-	if len(turns) == 0 {
+	if !it.timed() {
 		for i, t := range it.Turns {
 			if i > 0 {
 				line.Text += " "
@@ -34,7 +33,7 @@ func writeNeMo(w io.Writer, it Item) error {
 		}
 		return writeLine(w, line)
 	}
-	for _, t := range turns {
+	for _, t := range it.spoken() {
 		line.Offset, line.Duration, line.Text = *t.Start, *t.End-*t.Start, t.Text
 		line.Speaker, line.Voice = it.ID+"/"+t.Speaker, t.Voice
 		if err := writeLine(w, line); err != nil {

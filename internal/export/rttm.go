@@ -8,11 +8,11 @@ import (
 	"unicode"
 )
 
-// writeRTTM writes a SPEAKER line for each turn whose place is known, as NIST's Rich
-// Transcription has them. The file's name is the clip's without folder and extension.
+// writeRTTM writes a SPEAKER line for each turn that is spoken, as NIST's Rich Transcription
+// has them. The file's name is the clip's without folder and extension.
 func writeRTTM(w io.Writer, it Item) error {
 	file := strings.TrimSuffix(path.Base(it.FileName), path.Ext(it.FileName))
-	for _, t := range it.timed() {
+	for _, t := range it.spoken() {
 		_, err := fmt.Fprintf(w, "SPEAKER %s 1 %s %s <NA> <NA> %s <NA> <NA>\n", file, *t.Start, *t.End-*t.Start, rttmName(t.Speaker))
 		if err != nil {
 			return err

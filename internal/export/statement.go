@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/speechmanip/speechmanip/internal/report"
+	"github.com/speechmanip/speechmanip/internal/voice"
 )
 
 // statement writes Markdown and keeps the first error.
@@ -50,9 +51,9 @@ func (s *statement) contents(set Set) {
 	case WebDataset:
 		s.say("Tar shards of `KEY.wav` (or `.mp3`, `.flac`, as the clip is) and `KEY.json`.")
 	case NeMo:
-		s.say("`manifest.json` has a line for each turn (for each clip whose turns have no known place); paths are relative to it. A `speaker` is of one dialogue: no two dialogues share one.")
+		s.say("`manifest.json` has a line for each turn that is spoken (for each clip whose turns have no known place); paths are relative to it. A `speaker` is of one dialogue: no two dialogues share one.")
 	case RTTM:
-		s.say("`dialogues.rttm` has a line for each turn. Speakers are of one dialogue: `Person1` of one file is not `Person1` of another.")
+		s.say("`dialogues.rttm` has a line for each turn that is spoken. Speakers are of one dialogue: `Person1` of one file is not `Person1` of another.")
 	case TextGrid:
 		s.say("Beside each clip whose turns have a known place is a Praat TextGrid, a tier for each speaker.")
 	}
@@ -116,13 +117,26 @@ func (s *statement) provenance(r report.Report) {
 	if spec.Speech.Synthesizer != "" {
 		s.say("- Voices (pool %s, casting seed %d): each speaker of a dialogue has one voice throughout", plain(spec.Speech.Pool.Name), spec.Speech.CastingSeed)
 		for _, v := range spec.Speech.Pool.Voices {
-			s.say("  - %s: %s", plain(v.Slug), plain(jsonOf(v.Traits)))
+			s.say("  - %s%s", plain(v.Slug), traits(v))
 		}
 		s.say("- Composition: `%s`", jsonOf(spec.Compose))
 	}
 	s.say("- Detector: %s, model %s, fingerprint %s, modality %s", plain(engines.Detector.Detector), plain(engines.Detector.Model), plain(engines.Detector.Fingerprint), plain(string(spec.Detection.Modality)))
 	s.say("- Rules of voting: %s", plain(spec.Rules.Name))
 	s.say("- Recogniser: %s, version %s\n", plain(engines.Recognizer.Name), plain(engines.Recognizer.Version))
+}
+
+// traits are a voice's, by their names.
+func traits(v voice.Voice) string {
+	var b strings.Builder
+	for i, name := range slices.Sorted(maps.Keys(v.Traits)) {
+		mark := ", "
+		if i == 0 {
+			mark = ": "
+		}
+		b.WriteString(mark + plain(name) + " " + plain(v.Traits[name]))
+	}
+	return b.String()
 }
 
 func (s *statement) rights(set Set) {

@@ -32,7 +32,7 @@ func (e *RightsError) Error() string {
 func termsOf(s Set) Terms {
 	t := Terms{
 		Text:   "The project's own sample, dedicated to the public domain (CC0 1.0).",
-		Voices: "Voices slt, rms and awb of CMU Flite, made of CMU ARCTIC recordings, at other speeds and pitches. Carnegie Mellon University's licence allows any use without fee; its notice must stay with copies of the voices themselves.",
+		Voices: "Slt, rms and awb of CMU Flite, made of CMU ARCTIC recordings, at other speeds and pitches. Carnegie Mellon University's licence allows any use without fee; its notice must stay with copies of the voices themselves.",
 	}
 	if !fromSample(s) {
 		t.Text = "Not known to the product: the dialogues were read from a file."

@@ -17,12 +17,12 @@ type interval struct {
 }
 
 // writeTextGrid writes Praat's long text form in UTF-8, with a tier for each speaker
-// whose turns have a place, in the order of their first appearance.
+// who says something, in the order of their first appearance.
 func writeTextGrid(w io.Writer, it Item) error {
 	var speakers []string
 	turns := map[string][]Turn{}
 	end := it.Seconds
-	for _, t := range it.timed() {
+	for _, t := range it.spoken() {
 		if !slices.Contains(speakers, t.Speaker) {
 			speakers = append(speakers, t.Speaker)
 		}

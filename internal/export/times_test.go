@@ -14,10 +14,9 @@ import (
 
 func TestRTTM(t *testing.T) {
 	want := "SPEAKER " + hostileName + " 1 0.000000 0.500000 <NA> <NA> Person1 <NA> <NA>\n" +
-		"SPEAKER " + hostileName + " 1 0.600000 0.500000 <NA> <NA> Person=20.2=3b. <NA> <NA>\n" +
 		"SPEAKER " + hostileName + " 1 1.200000 0.500000 <NA> <NA> Person1 <NA> <NA>\n" +
 		"SPEAKER =41 1 0.000000 0.500000 <NA> <NA> Person1 <NA> <NA>\n" +
-		"SPEAKER =41 1 0.600000 0.500000 <NA> <NA> Person1 <NA> <NA>\n" +
+		"SPEAKER =41 1 0.600000 0.500000 <NA> <NA> Person=20.2=3b. <NA> <NA>\n" +
 		"SPEAKER a 1 0.000000 0.500000 <NA> <NA> Person1 <NA> <NA>\n" +
 		"SPEAKER late 1 0.000000 0.500000 <NA> <NA> Person1 <NA> <NA>\n"
 	got := string(exported(t, newWorld(t), export.RTTM)["dialogues.rttm"])
@@ -35,7 +34,6 @@ func TestRTTM(t *testing.T) {
 // name, then start, end and text of each interval.
 var tiers = []string{
 	"Person1", "0.000|0.500|" + `He said "you owe me", <b>é</b>.`, "0.500|1.200|", "1.200|1.700|-- “So?”  \\item [1]: 漢字",
-	"Person 2;", "0.000|0.600|", "0.600|1.100|", "1.100|1.700|",
 }
 
 const praatTiers = `
@@ -76,7 +74,7 @@ func TestTextGrid(t *testing.T) {
 	files := exported(t, newWorld(t), export.TextGrid)
 	for name, want := range map[string][]string{
 		hostileName: tiers,
-		"=41":       {"Person1", "0.000|0.500|Tea?", "0.500|0.600|", "0.600|1.100|Or coffee?"},
+		"=41":       {"Person1", "0.000|0.500|Tea?", "0.500|1.100|", "Person 2;", "0.000|0.600|", "0.600|1.100|Or coffee?"},
 		"a":         {"Person1", "0.000|0.500|Hm."},
 	} {
 		got := readTextGrid(t, string(files["clips/"+name+".TextGrid"]))
