@@ -47,10 +47,10 @@ func (s *exportSource) Clip(ctx context.Context, ref objectstore.Ref) (io.ReadCl
 	return s.store.Store.Open(ctx, ref)
 }
 
-// gone returns the ids of the dialogues whose clip the store doesn't have any more, so
+// gone returns the dialogues whose clip the store doesn't have any more, so
 // that an export knows from its beginning what it lacks.
-func (s *exportSource) gone(ctx context.Context, r report.Report) (map[string]bool, error) {
-	gone := map[string]bool{}
+func (s *exportSource) gone(ctx context.Context, r report.Report) (map[evaluation.Rendition]bool, error) {
+	gone := map[evaluation.Rendition]bool{}
 	for _, d := range r.Dialogues {
 		if d.Clip.IsZero() {
 			continue
@@ -58,7 +58,7 @@ func (s *exportSource) gone(ctx context.Context, r report.Report) (map[string]bo
 		_, err := s.store.Store.Stat(ctx, d.Clip.Key)
 		switch {
 		case errors.Is(err, objectstore.ErrNotFound):
-			gone[d.ID] = true
+			gone[d.Rendition()] = true
 		case err != nil:
 			return nil, fmt.Errorf("look for the clip of dialogue %q: %w", d.ID, err)
 		}

@@ -196,6 +196,15 @@ func writeFiles(dir, id string, r report.Report) (string, error) {
 
 // writeFile writes a whole file or none.
 func writeFile(path string, write func(io.Writer) error) error {
+	return writeWhole(path, 0o644, write)
+}
+
+// writePrivate does so for its owner alone: of what holds a key to something else.
+func writePrivate(path string, write func(io.Writer) error) error {
+	return writeWhole(path, 0o600, write)
+}
+
+func writeWhole(path string, mode os.FileMode, write func(io.Writer) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -208,7 +217,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err := temp.Close(); err != nil {
 		return err
 	}
-	if err := os.Chmod(temp.Name(), 0o644); err != nil {
+	if err := os.Chmod(temp.Name(), mode); err != nil {
 		return err
 	}
 	return os.Rename(temp.Name(), path)

@@ -4,6 +4,11 @@ package e2e
 
 import (
 	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"html"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +17,51 @@ import (
 
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/report"
 )
+
+// linked checks a page whose clips are played from the store: its links give the
+// clips to whoever has them, and no other file and no line of output has one.
+func linked(t *testing.T, r *rig, built report.Report) {
+	t.Helper()
+	dir := t.TempDir()
+	out, errOut, err := r.try(t, "report", "bundled", "--format", "json", "--out", dir, "--links", "1h")
+	if err != nil || strings.Contains(out+errOut, "X-Amz-") {
+		t.Fatalf("%v, or a link is printed: %.300s", err, errOut)
+	}
+	files, err := os.ReadDir(filepath.Join(dir, "bundled"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(filepath.Join(dir, "bundled", file.Name()))
+		if err != nil || strings.Contains(string(data), "X-Amz-") != (file.Name() == "report.html") {
+			t.Errorf("%s has links, or the page has none: %v", file.Name(), err)
+		}
+		if info, err := file.Info(); err != nil || file.Name() == "report.html" && info.Mode().Perm() != 0o600 {
+			t.Errorf("others may read %s: %v", file.Name(), info.Mode())
+		}
+	}
+	page := r.starter(t, "report", "bundled", "--format", "html", "--links", "1h")
+	players := regexp.MustCompile(`<audio [^>]*src="([^"]+)"`).FindAllStringSubmatch(page, -1)
+	if len(players) != built.Items {
+		t.Fatalf("%d players with links, want %d", len(players), built.Items)
+	}
+	for i, p := range players {
+		reply, err := http.Get(html.UnescapeString(p[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.New()
+		if _, err := io.Copy(sum, reply.Body); err != nil {
+			t.Error(err)
+		}
+		reply.Body.Close()
+		if got := hex.EncodeToString(sum.Sum(nil)); reply.StatusCode != http.StatusOK || got != built.Dialogues[i].Clip.SHA256 {
+			t.Errorf("the link of %q gives %s", built.Dialogues[i].ID, reply.Status)
+		}
+	}
+}
 
 // TestBundle has a page play the clips that were rendered, and the store keep the
 // page without them.
@@ -61,6 +110,8 @@ func TestBundle(t *testing.T) {
 		}
 		zipped.Close()
 	}
+
+	linked(t, r, built)
 
 	archive := r.archive(t)
 	ref, err := archive.Store.Stat(t.Context(), evaluation.ReportKey("bundled", "report.html"))

@@ -137,7 +137,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) set(t *testing.T, format export.Format) export.Set {
 	t.Helper()
-	set, err := export.NewSet(w.report, export.Options{Format: format, Rights: "CC BY 4.0, *all* of it", ShardBytes: export.MinShardBytes}, map[string]bool{"gone": true})
+	set, err := export.NewSet(w.report, export.Options{Format: format, Rights: "CC BY 4.0, *all* of it", ShardBytes: export.MinShardBytes}, map[evaluation.Rendition]bool{{ID: "gone", Casting: 1}: true})
 	if err != nil {
 		t.Fatal(err)
 	}

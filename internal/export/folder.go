@@ -59,7 +59,7 @@ func (f *folder) add(ctx context.Context, d report.Dialogue) error {
 	if err != nil {
 		return err
 	}
-	base := clipsFolder + FileName(d.ID)
+	base := clipsFolder + clipName(d)
 	clip := base + "." + extension
 	err = f.out.put(ctx, clip, d.Clip.SHA256, func(w io.Writer) error { return f.read.copyClip(ctx, w, d) })
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 type Item struct {
 	FileName string `json:"file_name"` // of the clip, relative to the metadata
 	ID       string `json:"id"`
+	Casting  *int   `json:"casting"` // which one of the dialogue's; null where it has one
 
 	Evaluation string `json:"evaluation"`
 	// Synthetic is true of clips that the product composed; of clips that were given
@@ -75,6 +76,15 @@ func clipExtension(d report.Dialogue) (string, error) {
 	return "", fmt.Errorf("clip of dialogue %q: %q is no audio file's name", d.ID, d.Clip.Key)
 }
 
+// clipName is the file's name of a dialogue's clip, without extension, and another for
+// every casting: FileName writes no n after a "=".
+func clipName(d report.Dialogue) string {
+	if d.CastingNumber == 0 {
+		return FileName(d.ID)
+	}
+	return fmt.Sprintf("%s=n%d", FileName(d.ID), d.CastingNumber)
+}
+
 // newItem joins what was found of a dialogue with its text and its clip's timeline,
 // nil where there is none. file is the clip's name.
 func newItem(d report.Dialogue, text dialogue.Dialogue, timeline *audio.Timeline, file string) Item {
@@ -84,6 +94,9 @@ func newItem(d report.Dialogue, text dialogue.Dialogue, timeline *audio.Timeline
 		VotesYes: d.Verdict.Yes, VotesNo: d.Verdict.No, Invalid: d.Verdict.Invalid,
 		Seen: d.Seen, Flags: append([]string{}, d.Flagged...),
 		Seconds: seconds(d.ClipSeconds), SHA256: d.Clip.SHA256, Turns: []Turn{},
+	}
+	if d.CastingNumber > 0 {
+		it.Casting = &d.CastingNumber
 	}
 	for _, t := range d.Record.Tactics {
 		it.Tactics = append(it.Tactics, string(t))

@@ -1,6 +1,9 @@
 package export
 
-import "io"
+import (
+	"fmt"
+	"io"
+)
 
 // nemoLine is a line of a NeMo manifest: a piece of a clip with its words. NeMo leaves
 // the keys from ID on alone.
@@ -35,10 +38,20 @@ func writeNeMo(w io.Writer, it Item) error {
 	}
 	for _, t := range it.spoken() {
 		line.Offset, line.Duration, line.Text = *t.Start, *t.End-*t.Start, t.Text
-		line.Speaker, line.Voice = it.ID+"/"+t.Speaker, t.Voice
+		line.Speaker, line.Voice = it.speaker(t), t.Voice
 		if err := writeLine(w, line); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// speaker names a turn's speaker among all dialogues; in another casting it is
+// another voice.
+func (it Item) speaker(t Turn) string {
+	id := it.ID
+	if it.Casting != nil {
+		id += fmt.Sprintf("=n%d", *it.Casting)
+	}
+	return id + "/" + t.Speaker
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/speechmanip/speechmanip/internal/dialogue"
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/report"
 )
 
@@ -47,15 +48,16 @@ type Set struct {
 
 // LeftOut is a dialogue of the evaluation that an export lacks.
 type LeftOut struct {
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
+	ID            string `json:"id"`
+	CastingNumber int    `json:"casting_number,omitempty"` // the one that is meant; 0 is the dialogue
+	Reason        string `json:"reason"`
 }
 
 // NewSet selects what of an evaluation is exported: dialogues with a clip, those that
-// failed later among them, but no exemplar. gone are the ids of those whose clip the
+// failed later among them, but no exemplar. gone are those whose clip the
 // store doesn't have any more. It fails where there is nothing to export, where the
 // rights must be stated and aren't, and where the format needs what is not known.
-func NewSet(r report.Report, o Options, gone map[string]bool) (Set, error) {
+func NewSet(r report.Report, o Options, gone map[evaluation.Rendition]bool) (Set, error) {
 	if o.Format != WebDataset {
 		o.ShardBytes = 0
 	} else if o.ShardBytes < MinShardBytes || o.ShardBytes > MaxShardBytes {
@@ -66,13 +68,13 @@ func NewSet(r report.Report, o Options, gone map[string]bool) (Set, error) {
 	for _, d := range r.Dialogues {
 		switch {
 		case d.Clip.IsZero() && d.Failure != nil:
-			s.LeftOut = append(s.LeftOut, LeftOut{d.ID, "failed: " + failureOf(*d.Failure)})
+			s.LeftOut = append(s.LeftOut, LeftOut{d.ID, d.CastingNumber, "failed: " + failureOf(*d.Failure)})
 		case d.Clip.IsZero():
-			s.LeftOut = append(s.LeftOut, LeftOut{d.ID, "has no clip"})
+			s.LeftOut = append(s.LeftOut, LeftOut{d.ID, d.CastingNumber, "has no clip"})
 		case o.Truth != dialogue.Unknown && d.Truth != o.Truth:
-			s.LeftOut = append(s.LeftOut, LeftOut{d.ID, "truth is not " + string(o.Truth)})
-		case gone[d.ID]:
-			s.LeftOut = append(s.LeftOut, LeftOut{d.ID, "its clip is not in the store any more"})
+			s.LeftOut = append(s.LeftOut, LeftOut{d.ID, d.CastingNumber, "truth is not " + string(o.Truth)})
+		case gone[d.Rendition()]:
+			s.LeftOut = append(s.LeftOut, LeftOut{d.ID, d.CastingNumber, "its clip is not in the store any more"})
 		default:
 			if _, err := clipExtension(d); err != nil {
 				return s, err
@@ -82,7 +84,7 @@ func NewSet(r report.Report, o Options, gone map[string]bool) (Set, error) {
 		}
 	}
 	for _, e := range r.Exemplars {
-		s.LeftOut = append(s.LeftOut, LeftOut{e.ID, e.Reason})
+		s.LeftOut = append(s.LeftOut, LeftOut{e.ID, e.CastingNumber, e.Reason})
 	}
 	if len(s.Dialogues) == 0 {
 		return s, errors.New("nothing to export: no selected dialogue has a clip")

@@ -53,7 +53,7 @@ func (s *shards) write(ctx context.Context, d report.Dialogue) error {
 	if err != nil {
 		return err
 	}
-	key := FileName(d.ID)
+	key := clipName(d)
 	it, err := s.read.item(ctx, d, key+"."+extension)
 	if err != nil {
 		return err
