@@ -64,18 +64,23 @@ func (d *Detection) ask(ctx context.Context, task JudgeTask, key func(evaluation
 	return result, err
 }
 
-// answer is ask for answers that are stored as JSON, which it reads.
+// answer is ask for answers that are stored as JSON, which it reads unless it has just
+// been made.
 func answer[T any](ctx context.Context, d *Detection, task JudgeTask, key func(evaluation.Question) string, question func(context.Context, call) (T, error)) (T, StoredResult, error) {
+	var made T
 	stored, err := d.ask(ctx, task, key, func(ctx context.Context, c call) (Object, error) {
-		value, err := question(ctx, c)
-		if err != nil {
+		var err error
+		if made, err = question(ctx, c); err != nil {
 			return Object{}, err
 		}
-		return jsonObject(value)
+		return jsonObject(made)
 	})
 	if err != nil {
 		var none T
 		return none, stored, err
+	}
+	if stored.Made {
+		return made, stored, nil
 	}
 	value, err := objectstore.GetJSON[T](ctx, d.Library.Archive.Store, stored.Ref)
 	return value, stored, err
@@ -157,6 +162,7 @@ func (d *Detection) item(ctx context.Context, job Job, task JudgeTask) (detect.I
 		item.Turns = job.Dialogue.Turns
 	case detect.Audio:
 		item.Audio = func(ctx context.Context) (audio.PCM, error) { return readClip(ctx, store, task.Clip) }
+		item.AudioHash = task.Clip.SHA256
 	}
 	if !task.Transcript.IsZero() {
 		item.Transcript = func(ctx context.Context) (recognize.Transcript, error) {

@@ -2,12 +2,12 @@ package activities
 
 import (
 	"context"
-	"sync"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
+	"github.com/speechmanip/speechmanip/internal/recent"
 )
 
 // Library is the stored data that activities start from. Manifests and engines
@@ -16,12 +16,17 @@ type Library struct {
 	Archive  archive.Archive
 	Observer Observer // nil for nobody
 
-	mu    sync.Mutex
-	cache map[string]any // by object hash
+	cache     recent.Cache[any] // by object hash
+	dialogues recent.Cache[dialogue.Dialogue]
 }
 
-// maxCached bounds the memory of a worker that serves many evaluations.
-const maxCached = 32
+const (
+	// maxCached bounds the memory of a worker that serves many evaluations.
+	maxCached = 32
+	// maxDialogues is how much of the dialogues that were opened last is kept, in bytes
+	// of their lines: one is opened a dozen times within seconds.
+	maxDialogues = 1 << 20
+)
 
 // Manifest returns the manifest under ref.
 func (l *Library) Manifest(ctx context.Context, ref objectstore.Ref) (evaluation.Manifest, error) {
@@ -43,31 +48,27 @@ func (l *Library) Open(ctx context.Context, task evaluation.Task) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	d, err := l.Archive.Dialogue(ctx, manifest.Spec.Dataset.Lines, task.Item)
-	if err != nil {
-		return Job{}, err
+	d, ok := l.dialogues.Get(task.Item.Line.SHA256)
+	if !ok {
+		if d, err = l.Archive.Dialogue(ctx, manifest.Spec.Dataset.Lines, task.Item); err != nil {
+			return Job{}, err
+		}
+		l.dialogues.Put(task.Item.Line.SHA256, d, int(task.Item.Line.Length), maxDialogues)
 	}
 	return Job{Task: task, Spec: manifest.Spec, Engines: engines, Dialogue: d}, nil
 }
 
 func cached[T any](ctx context.Context, l *Library, ref objectstore.Ref) (T, error) {
-	l.mu.Lock()
-	value, ok := l.cache[ref.SHA256].(T)
-	l.mu.Unlock()
-	if ok {
-		return value, nil
+	if kept, ok := l.cache.Get(ref.SHA256); ok {
+		if value, ok := kept.(T); ok {
+			return value, nil
+		}
 	}
 	value, err := objectstore.GetJSON[T](ctx, l.Archive.Store, ref)
-	if err != nil {
-		return value, err
+	if err == nil {
+		l.cache.Put(ref.SHA256, value, 1, maxCached)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.cache == nil || len(l.cache) >= maxCached {
-		l.cache = map[string]any{}
-	}
-	l.cache[ref.SHA256] = value
-	return value, nil
+	return value, err
 }
 
 // Job is one dialogue with everything that decides how it is evaluated.

@@ -71,7 +71,7 @@ var rules = map[string]rule{
 	"recognize/recognizetest":     {product: forPort + " recognize", outside: forSuite},
 	"detect":                      {product: forPort + " recognize"},
 	"detect/baseline":             {product: forAdapter + " detect prosody"},
-	"detect/chat":                 {product: forAdapter + " detect", outside: "net/http"},
+	"detect/chat":                 {product: forAdapter + " detect recent", outside: "net/http"},
 	"detect/detecttest":           {product: forPort + " detect recognize", outside: forSuite},
 	"objectstore":                 {product: "fault", outside: "crypto/rand"}, // a claim's owner is random
 	"objectstore/mem":             {product: "fault objectstore"},
@@ -81,13 +81,14 @@ var rules = map[string]rule{
 	// What stands between ports and Temporal, and the mains.
 	"archive":    {product: "detect dialogue evaluation fault objectstore report study"},
 	"people":     {product: "annotation evaluation objectstore secret", outside: "crypto/rand github.com/BurntSushi/toml"},
-	"activities": {product: domain + " " + ports + " archive evaluation fault prosody report study trend webhook", outside: temporal + " " + zap + " net/http os"},
+	"activities": {product: domain + " " + ports + " archive evaluation fault prosody recent report study trend webhook", outside: temporal + " " + zap + " net/http os"},
 	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech study tactic voice vote", outside: temporal}, // of the ports it takes types only
 	"overview":   {product: "archive evaluation", outside: temporal},
-	"codec":      {product: "secret", outside: temporal},                                                                                     // its nonces are random
+	"codec":      {product: "secret", outside: temporal}, // its nonces are random
 	"config":     {product: "codec objectstore/s3 secret webhook", outside: temporal + " " + zap + " os"},
 	"telemetry":  {outside: temporal + " " + zap + " " + otel + " net/http os"},
 	"actions":    {outside: temporal},
+	"recent":     {},
 	"starter": {
 		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation export fault objectstore/s3 people overview prompt report sample secret study telemetry trend workflows",
 		outside: temporal + " " + zap + " crypto/rand net net/http os syscall github.com/spf13",

@@ -46,6 +46,7 @@ type Item struct {
 	Modality   Modality
 	Turns      []dialogue.Turn                                     // text only
 	Audio      func(context.Context) (audio.PCM, error)            // audio
+	AudioHash  string                                              // the same for the same audio; "" is unknown
 	Transcript func(context.Context) (recognize.Transcript, error) // asr, and detectors that NeedTranscript
 	Prepared   []byte                                              // what Prepare returned; nil in Prepare
 }

@@ -22,6 +22,20 @@ func scale(t *testing.T) {
 	}
 }
 
+// wanted is how many dialogues are asked for, or usual.
+func wanted(t *testing.T, usual int) int {
+	t.Helper()
+	text := os.Getenv("SPEECHMANIP_SCALE_DIALOGUES")
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestScaleEfficiency measures how close an evaluation comes to what its providers
 // allow, and at which rate of activities orchestration begins to cost.
 func TestScaleEfficiency(t *testing.T) {
@@ -45,13 +59,13 @@ func TestScaleEfficiency(t *testing.T) {
 // waits for a provider.
 func TestScaleCeiling(t *testing.T) {
 	scale(t)
-	const dialogues = 200
+	dialogues := wanted(t, 200)
 	length := 10 * time.Second
 	b := newBench(t, 0, 0, nil, "workflows", "speech,audio", "detect")
 	m := b.measure(t, "ceiling", "--dataset", b.dialogues(t, "ceiling", dialogues, 6), "--clips", b.clips(t, "ceiling", dialogues, length))
 	fmt.Printf("providers that answer at once, clips of %s present\n", length)
 	m.print(os.Stdout)
-	if rate := dialogues / m.wall.Seconds(); rate < 4 {
+	if rate := float64(dialogues) / m.wall.Seconds(); rate < 4 {
 		t.Errorf("%.2f dialogues a second, want at least 4", rate)
 	}
 }
@@ -60,13 +74,7 @@ func TestScaleCeiling(t *testing.T) {
 // there is, and looks at what must not grow with them.
 func TestScaleLarge(t *testing.T) {
 	scale(t)
-	dialogues := 200
-	if text := os.Getenv("SPEECHMANIP_SCALE_DIALOGUES"); text != "" {
-		var err error
-		if dialogues, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dialogues := wanted(t, 200)
 	b := newBench(t, 0, 0, sayNo, "workflows", "speech,audio", "detect")
 	m := b.measure(t, "large", "--dataset", b.dialogues(t, "large", dialogues, 2), "--modality", "text", "--votes", "analytic")
 	m.print(os.Stdout)

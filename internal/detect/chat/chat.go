@@ -18,6 +18,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/prompt"
+	"github.com/speechmanip/speechmanip/internal/recent"
 	"github.com/speechmanip/speechmanip/internal/secret"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
@@ -73,6 +74,7 @@ type Detector struct {
 	exemplars []prompt.Exemplar
 	clips     []clip // the exemplars'
 	settings  string // hash of everything that shapes answers beside the server
+	sent      *recent.Cache[clip]
 
 	probing chan struct{} // held by the one that probes
 	probed  *Capabilities // guarded by probing
@@ -87,7 +89,7 @@ func New(c Config) (*Detector, error) {
 	strategy, strategyErr := prompt.Find(c.Strategy)
 	servers, serversErr := newClients(c)
 	c.APIKey = ""
-	d := &Detector{config: c, servers: servers, strategy: strategy, probing: make(chan struct{}, 1), probed: c.Capabilities}
+	d := &Detector{config: c, servers: servers, strategy: strategy, probing: make(chan struct{}, 1), probed: c.Capabilities, sent: &recent.Cache[clip]{}}
 	err := errors.Join(strategyErr, serversErr, c.validate(strategy))
 	if err != nil {
 		return nil, fmt.Errorf("chat detector: %w", err)

@@ -54,25 +54,45 @@ func (d *Detector) load(ctx context.Context, item detect.Item) (target, error) {
 	return t, nil
 }
 
+// keptClips is how much of the clips that were sent last is kept, in bytes: every
+// question about an item sends its clip, and encoding it takes longer than asking.
+const keptClips = 32 << 20
+
+// encoded returns the item's clip as it is sent.
+func (d *Detector) encoded(ctx context.Context, item detect.Item, op string) (clip, error) {
+	if c, ok := d.sent.Get(item.AudioHash); ok && item.AudioHash != "" {
+		return c, nil
+	}
+	pcm, err := item.Audio(ctx)
+	if err != nil {
+		return clip{}, err
+	}
+	if seconds := pcm.Seconds(); seconds > d.config.MaxAudioSeconds {
+		return clip{}, fault.Permanentf(op, "clip_too_long", "it is %.1f s long, the model hears at most %.0f s", seconds, d.config.MaxAudioSeconds)
+	}
+	c, err := newClip(pcm)
+	if err != nil {
+		return clip{}, fault.Permanentf(op, "bad_audio", "%w", err)
+	}
+	if item.AudioHash != "" {
+		d.sent.Put(item.AudioHash, c, len(c.data), keptClips)
+	}
+	return c, nil
+}
+
 func (d *Detector) loadAudio(ctx context.Context, item detect.Item, t target) (target, error) {
 	op := "read clip " + item.ID
 	if item.Audio == nil {
 		return target{}, fault.Permanentf(op, "no_audio", "modality audio came without a clip")
-	}
-	pcm, err := item.Audio(ctx)
-	if err != nil {
-		return target{}, err
-	}
-	if seconds := pcm.Seconds(); seconds > d.config.MaxAudioSeconds {
-		return target{}, fault.Permanentf(op, "clip_too_long", "it is %.1f s long, the model hears at most %.0f s", seconds, d.config.MaxAudioSeconds)
 	}
 	for i, c := range d.clips {
 		if c.data == "" {
 			return target{}, fault.Permanentf(op, "no_audio", "exemplar %s has no clip", d.exemplars[i].ID)
 		}
 	}
-	if t.clip, err = newClip(pcm); err != nil {
-		return target{}, fault.Permanentf(op, "bad_audio", "%w", err)
+	var err error
+	if t.clip, err = d.encoded(ctx, item, op); err != nil {
+		return target{}, err
 	}
 	if t.clip.data == "" {
 		t.nothing = fmt.Sprintf("the clip is shorter than %.1f s", minClipSeconds)
