@@ -117,6 +117,9 @@ func TestTheClips(t *testing.T) {
 	}
 	text := write(t, report.WriteText, r)
 	lines(t, text)
+	if !strings.Contains(strings.Join(textLines(text), "\n"), "people, by audio 0.526 0.540 0.625 0.455 ") {
+		t.Error("people don't stand beside the baselines")
+	}
 	lines := textLines(write(t, report.WriteMarkdown, r))
 	for _, want := range paperMarkdown["Table 6"] {
 		if !strings.Contains(strings.Join(lines, "\n"), strings.Join(strings.Fields(want), " ")) {

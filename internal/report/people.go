@@ -73,6 +73,17 @@ func (r *Report) AddPeople(set annotation.Set, rule annotation.Rule) {
 	}
 }
 
+// peopleBeside are those beside the detector's verdicts of one modality.
+func (r Report) peopleBeside(against detect.Modality) []People {
+	var out []People
+	for _, p := range r.People {
+		if p.Against == against {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // addPeople shows people beside the detector only where it is on the same items.
 func (h *Headline) addPeople(p People) {
 	figures := headlineFigures(p.People.Metrics)

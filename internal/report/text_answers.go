@@ -56,8 +56,8 @@ func (t *text) passes(title string, p Passes) {
 	t.prose("%s: %s", title, strings.Join(parts, ", "))
 }
 
-func (t *text) modalities(m Modalities) {
-	t.result("Result by text on unseen dialogues", m.Text.Result)
+func (t *text) modalities(m Modalities, people []People) {
+	t.result("Result by text on unseen dialogues", m.Text.Result, people...)
 	t.measures(m.Text.Measures)
 	t.answers(m.Text.Answers)
 	if m.Text.Tactics.All.N > m.Text.TacticsYes.N+m.Text.TacticsNo.N {

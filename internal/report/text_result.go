@@ -7,8 +7,9 @@ import (
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
-// result writes everything about one set of items.
-func (t *text) result(title string, r score.Result) {
+// result writes everything about one set of items, beside people where they decide
+// exactly these.
+func (t *text) result(title string, r score.Result, people ...People) {
 	c := r.Classification
 	t.line("%s: n = %d (%d decided, %d unresolved, %d failed)", title, r.N, c.Decided, c.Unresolved, c.Failed)
 	t.table(
@@ -33,7 +34,7 @@ func (t *text) result(title string, r score.Result) {
 		t.prose("  Some dialogues stand several times (castings): these intervals are of a bootstrap over dialogues.")
 		t.line("")
 	}
-	t.baselines(c, r.Baselines)
+	t.baselines(c, r.Baselines, people)
 	t.prose("Precision, F1 and accuracy depend on how many items are manipulative, here %d of %d decided:", c.Yes.Support, c.Decided)
 	t.table(
 		"class\tP\tR\tF1\tsupport",
@@ -47,7 +48,7 @@ func (t *text) result(title string, r score.Result) {
 
 // baselines writes what the verdicts reach beside rules that hear nothing of what is
 // said, on the same items.
-func (t *text) baselines(c score.Classification, baselines []score.Baseline) {
+func (t *text) baselines(c score.Classification, baselines []score.Baseline, people []People) {
 	rows := []string{
 		fmt.Sprintf("on the same %d items\taccuracy\tbalanced\trecall\tspecificity\tmacro F1\tweighted F1", c.Decided),
 		t.compared("the detector", c),
@@ -65,6 +66,11 @@ func (t *text) baselines(c score.Classification, baselines []score.Baseline) {
 		rows = append(rows, t.compared(name, b.Classification))
 		if b.Fitted != nil {
 			notes = append(notes, fmt.Sprintf("%s judges each clip by a rule from the others (leave one out); the best rule fitted to these very items has balanced accuracy %s", name, word(*b.Fitted)))
+		}
+	}
+	for _, p := range people {
+		if p.Compared == p.Scored {
+			rows = append(rows, t.compared(fmt.Sprintf("people, by %s", p.Modality), p.People))
 		}
 	}
 	t.rows(rows...)

@@ -21,7 +21,7 @@ func WriteText(w io.Writer, r Report) error {
 	t.unlabelled(r)
 	t.scheduled(r.Scheduled)
 	if r.Modalities != nil {
-		t.modalities(*r.Modalities)
+		t.modalities(*r.Modalities, r.peopleBeside(detect.Text))
 	}
 	t.people(r.People)
 	t.truths(r.Truths)
@@ -86,7 +86,7 @@ func (t *text) headline(r Report) {
 	if r.Modalities != nil {
 		title = "Result by clip on unseen dialogues"
 	}
-	t.result(title, r.Result)
+	t.result(title, r.Result, r.peopleBeside(r.Settings.Spec.Detection.Modalities()[0])...)
 	t.measures(r.Measures)
 	t.answers(r.Answers)
 }
