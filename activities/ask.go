@@ -39,11 +39,8 @@ func (d *Detection) ask(ctx context.Context, task JudgeTask, key func(evaluation
 	ref, made, err := d.Once.Do(detect.WithMeter(ctx, &meter), key(question), DetectionLifetime, func(ctx context.Context) (object Object, err error) {
 		ctx, end := observer.Call(ctx, step(ctx), name)
 		defer func() { end(err) }()
-		detector, err := d.Detectors(ctx, d.wanted(job.Spec, job.Engines.Exemplars, task.Swapped))
+		detector, err := d.same(ctx, d.wanted(job.Spec, job.Engines.Exemplars, task.Swapped), question.Detector)
 		if err != nil {
-			return Object{}, err
-		}
-		if err := sameDetector(ctx, detector, question.Detector); err != nil {
 			return Object{}, err
 		}
 		item, err := d.item(ctx, job, task)
@@ -90,6 +87,23 @@ func answer[T any](ctx context.Context, d *Detection, task JudgeTask, key func(e
 func (d *Detection) spec(ctx context.Context, task JudgeTask) (evaluation.Spec, error) {
 	manifest, err := d.Library.Manifest(ctx, task.Task.Manifest)
 	return manifest.Spec, err
+}
+
+// same finds the detector that an evaluation began with. The one that this worker has
+// kept may have known the server before it was changed.
+func (d *Detection) same(ctx context.Context, w Wanted, want detect.Identity) (detect.Detector, error) {
+	detector, err := d.Detectors(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	err = sameDetector(ctx, detector, want)
+	if fault.KindOf(err) != fault.Pause {
+		return detector, err
+	}
+	if detector, err = d.find(ctx, w, true); err != nil {
+		return nil, err
+	}
+	return detector, sameDetector(ctx, detector, want)
 }
 
 // sameDetector refuses to mix the answers of two detectors in one evaluation:

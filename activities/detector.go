@@ -23,6 +23,8 @@ type Wanted struct {
 	Spec      evaluation.Spec
 	Order     string          // of the option letters; "" where there are none
 	Exemplars objectstore.Ref // zero where prompts show none
+	// Anew is true where what a kept detector knows of its server may be old.
+	Anew bool
 	// Load reads the exemplars, with their clips where the evaluation's are heard.
 	Load func(context.Context) ([]Exemplar, error)
 }
@@ -73,7 +75,9 @@ func (d *Detection) check(ctx context.Context, task CheckTask) (DetectorCheck, e
 	if err != nil {
 		return DetectorCheck{}, err
 	}
-	detector, err := d.Detectors(ctx, d.wanted(m.Spec, task.Exemplars, false))
+	// Who asks afresh wants to see what has changed since an evaluation before.
+	anew := m.Spec.Detection.Passes == evaluation.PassesFresh
+	detector, err := d.find(ctx, d.wanted(m.Spec, task.Exemplars, false), anew)
 	if err != nil {
 		return DetectorCheck{}, err
 	}
@@ -82,7 +86,7 @@ func (d *Detection) check(ctx context.Context, task CheckTask) (DetectorCheck, e
 		return check, err
 	}
 	if m.Spec.Detection.OptionOrder == evaluation.OrderBoth {
-		swapped, err := d.Detectors(ctx, d.wanted(m.Spec, task.Exemplars, true))
+		swapped, err := d.find(ctx, d.wanted(m.Spec, task.Exemplars, true), anew)
 		if err != nil {
 			return check, err
 		}
@@ -121,6 +125,12 @@ func (d *Detection) check(ctx context.Context, task CheckTask) (DetectorCheck, e
 	}
 	check.Seen, err = objectstore.PutJSON(ctx, store, evaluation.SeenKey(m.Spec.ID), detector.Seen(), objectstore.PutOptions{})
 	return check, err
+}
+
+// find finds a detector, anew where a kept one won't do.
+func (d *Detection) find(ctx context.Context, w Wanted, anew bool) (detect.Detector, error) {
+	w.Anew = anew
+	return d.Detectors(ctx, w)
 }
 
 // chooserOf refuses a detector that can't tell what its passes are drawn from.

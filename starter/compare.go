@@ -99,9 +99,9 @@ func (a *app) check(c *compare.Comparison, limits []compare.Limit, format string
 		case err != nil:
 			errs = append(errs, err)
 		case loss.Shown:
-			regressions = append(regressions, errors.New(compare.Sentence(loss)))
+			regressions = append(regressions, errors.New(loss.Sentence()))
 		case format != "text":
-			fmt.Fprintln(a.err, compare.Sentence(loss))
+			fmt.Fprintln(a.err, loss.Sentence())
 		}
 	}
 	if len(regressions) > 0 {

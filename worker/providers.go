@@ -96,7 +96,7 @@ func detectors(store objectstore.Store, server config.Chat) activities.Detectors
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if detector, ok := kept[string(key)]; ok {
+		if detector, ok := kept[string(key)]; ok && !w.Anew {
 			return detector, nil
 		}
 		detector, err := newDetector(ctx, store, server, w)

@@ -53,17 +53,3 @@ func (c *Comparison) CheckAt(l Limit, confidence float64) (score.Loss, error) {
 	c.Checks = append(c.Checks, loss)
 	return loss, nil
 }
-
-// Sentence says in one line what a check found.
-func Sentence(l score.Loss) string {
-	word := "no regression shown"
-	if l.Shown {
-		word = "REGRESSION"
-	}
-	smallest := "with these pairs no loss could have been shown"
-	if l.Smallest.Defined {
-		smallest = fmt.Sprintf("the smallest loss it could have shown is %.3f", l.Smallest.Value)
-	}
-	return fmt.Sprintf("%s: %s went from %.3f to %.3f (n = %d, %d open as not right): lost %.3f, with %s%% confidence at least %.3f, allowed %s; %s",
-		word, l.Metric, l.Before.Value, l.After.Value, l.N, l.Open, l.Lost.Value, strconv.FormatFloat(100*l.Confidence, 'g', 6, 64), l.AtLeast.Value, strconv.FormatFloat(l.Allowed, 'g', -1, 64), smallest)
-}

@@ -287,7 +287,7 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := compare.Sentence(loss); s != want {
+		if s := loss.Sentence(); s != want {
 			t.Errorf("%s:\n%s\nwant\n%s", limit, s, want)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+
+	"github.com/speechmanip/speechmanip/internal/score"
 )
 
 //go:embed page.html
@@ -14,7 +16,7 @@ var page string
 func WriteHTML(w io.Writer, c Comparison) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"figure": figure, "signed": signed, "p": p, "interval": interval,
-		"sentence": Sentence, "adjusted": adjusted, "truth": truthWord, "reasons": reasons, "orUnset": orUnset,
+		"sentence": score.Loss.Sentence, "adjusted": adjusted, "truth": truthWord, "reasons": reasons, "orUnset": orUnset,
 		"by": Side.by, "warnings": Side.warnings, "votes": Outcome.votes, "figures": Difference.figures,
 		"balanced": func(n named) bool { return n.balanced },
 	}).Parse(page)

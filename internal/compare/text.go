@@ -27,7 +27,7 @@ func WriteText(w io.Writer, c Comparison) error {
 	}
 	t.tests(c)
 	for _, l := range c.Checks {
-		t.line("%s", Sentence(l))
+		t.line("%s", l.Sentence())
 	}
 	if len(c.Checks) > 0 {
 		t.line("")

@@ -1,7 +1,6 @@
 package trend
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/speechmanip/speechmanip/internal/evaluation"
@@ -143,29 +142,4 @@ func dataChange(was, now report.Report) evaluation.DataChange {
 	}
 	out.Missing = len(before)
 	return out
-}
-
-// Sentence says in one line what has changed since the baseline.
-func Sentence(d evaluation.Drift) string {
-	switch d.Cause {
-	case evaluation.CauseModel, evaluation.CauseBoth:
-		s := "the model changed: the canary's clips are the same, its answers are not"
-		if d.Cause == evaluation.CauseBoth {
-			s += "; the data changed too: " + dataWords(d.Data)
-		}
-		return s
-	case evaluation.CauseData:
-		return "the data changed: " + dataWords(d.Data)
-	case evaluation.CauseUnknown:
-		s := "whether the model changed is not known: the canary has no answers to compare"
-		if (d.Data != evaluation.DataChange{}) {
-			s += "; the data changed: " + dataWords(d.Data)
-		}
-		return s
-	}
-	return "neither the canary nor the data shows a change"
-}
-
-func dataWords(d evaluation.DataChange) string {
-	return fmt.Sprintf("%d dialogues missing, %d added, %d with another text, truth or clip", d.Missing, d.Added, d.Other)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/speechmanip/speechmanip/internal/compare"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/score"
 )
@@ -84,7 +83,7 @@ func (r Row) canary() string {
 	if r.Outcome == nil || r.Outcome.Drift.Canary.Items == 0 {
 		return "-"
 	}
-	return CanaryWords(r.Outcome.Drift.Canary)
+	return r.Outcome.Drift.Canary.Words()
 }
 
 // findings are what a person should read of a firing: why it didn't end well, what was
@@ -96,52 +95,7 @@ func (r Row) findings() []string {
 		}
 		return []string{r.State + ": " + r.Why}
 	}
-	return Findings(*r.Outcome)
-}
-
-// Findings says in sentences what an outcome found that a person should read: a loss,
-// what could not be checked, and a change. Nothing else is said.
-func Findings(o evaluation.Outcome) []string {
-	var out []string
-	for _, a := range o.Against {
-		against := "against " + a.Evaluation
-		if a.Baseline {
-			against += ", the baseline"
-		}
-		for _, c := range a.Checks {
-			if c.Shown {
-				out = append(out, compare.Sentence(c)+" ("+against+", look "+strconv.Itoa(o.Look)+")")
-			}
-		}
-		for _, why := range a.Unchecked {
-			out = append(out, "not checked "+against+": "+why)
-		}
-	}
-	if o.Drift.Cause != evaluation.CauseNone && (o.Drift.Canary.Items > 0 || o.Drift.Cause != evaluation.CauseUnknown) {
-		out = append(out, Sentence(o.Drift))
-	}
-	for _, s := range o.Drift.Server {
-		out = append(out, fmt.Sprintf("the detector says of itself: %s is %q, was %q", s.Name, s.Now, s.Was))
-	}
-	if o.Failed > 0 {
-		out = append(out, fmt.Sprintf("%d of %d dialogues failed", o.Failed, o.Items))
-	}
-	return out
-}
-
-// CanaryWords says what a canary showed.
-func CanaryWords(c evaluation.Canary) string {
-	var parts []string
-	if c.Shift.Defined {
-		parts = append(parts, fmt.Sprintf("moved by %.3f (n = %d)", c.Shift.Value, c.Observed))
-	}
-	if c.P.Defined {
-		parts = append(parts, fmt.Sprintf("votes p = %.4f (n = %d)", c.P.Value, c.Counted))
-	}
-	if len(parts) == 0 {
-		return "no answer to compare"
-	}
-	return strings.Join(parts, ", ")
+	return r.Outcome.Findings()
 }
 
 func word(f score.Figure) string {

@@ -194,7 +194,7 @@ func TestDriftTellsModelFromData(t *testing.T) {
 			if len(got.Server) != wantServer {
 				t.Errorf("server %+v", got.Server)
 			}
-			if Sentence(got) == "" {
+			if got.Sentence() == "" {
 				t.Error("nothing is said of it")
 			}
 		})
