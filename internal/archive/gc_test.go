@@ -3,6 +3,7 @@ package archive_test
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/fault"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/objectstore/mem"
+	"github.com/speechmanip/speechmanip/internal/voice"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
 
@@ -246,5 +248,57 @@ func TestGarbageUploads(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"old"}, store.aborted); diff != "" {
 		t.Errorf("aborted (-want +got):\n%s", diff)
+	}
+}
+
+// What every casting of a dialogue uses is kept, and what none does is not.
+func TestGarbageOfCastings(t *testing.T) {
+	g := newAged(t)
+	pool, err := voice.BuiltIn("flite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, places, err := g.PutDataset(t.Context(), dialogues())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := manifest("twice")
+	m.Spec.Dataset.Lines, m.Spec.Detection.Modality = lines, detect.Audio
+	m.Spec.Speech = evaluation.Speech{Synthesizer: "flite", Pool: pool, Castings: 2}
+	items := []evaluation.Item{{ID: "1", CastingNumber: 1, Line: places[0]}, {ID: "1", CastingNumber: 2, Line: places[0]}}
+	if _, _, err := g.Create(t.Context(), m, []evaluation.Chunk{{Items: items}}); err != nil {
+		t.Fatal(err)
+	}
+	engines := evaluation.Engines{}
+	put(t, g.Archive, evaluation.EnginesKey("twice"), engines)
+	turnOf := func(number int) string {
+		t.Helper()
+		script, err := evaluation.NewScript(m.Spec.Speech, engines.Speech, dialogues()[0], number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return script.Turns[0].Key
+	}
+	for number := 1; number <= 3; number++ {
+		g.raw(t, turnOf(number))
+	}
+	// Each casting's clip is its own.
+	for number, hash := range []string{"first", "second"} {
+		r := record("1", vote.Yes)
+		r.Evaluation, r.CastingNumber, r.Clip = "twice", number+1, objectstore.Ref{Key: "clips/" + hash + ".wav", SHA256: hash}
+		if _, err := g.PutRecord(t.Context(), 0, r); err != nil {
+			t.Fatal(err)
+		}
+		g.raw(t, r.Clip.Key)
+		g.raw(t, evaluation.TranscriptKey(engines.Recognizer, hash)) // no record names it
+	}
+	g.raw(t, evaluation.TranscriptKey(engines.Recognizer, "third"))
+	g.now = noon.Add(2 * week)
+	found := keysOf(g.find(t))
+	slices.Sort(found)
+	want := []string{evaluation.TranscriptKey(engines.Recognizer, "third"), turnOf(3)}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("garbage (-want +got):\n%s", diff)
 	}
 }

@@ -29,6 +29,7 @@ func WriteFiguresCSV(w io.Writer, r Report) error {
 		f.count("gap.dropped", len(m.Dropped), r.N)
 	}
 	f.beside(r)
+	f.voices(r.Voices)
 	f.count("usage.calls", r.Cost.Calls, r.Items)
 	f.count("usage.credits", r.Cost.Credits, r.Items)
 	f.note("usage.money", money(r.Cost), r.Cost.Currency)

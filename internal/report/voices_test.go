@@ -165,6 +165,36 @@ func TestCastingsAreTold(t *testing.T) {
 	}
 }
 
+// The tables have a column of castings, which is empty where a dialogue has one, and
+// the figures of several.
+func TestCastingsInTables(t *testing.T) {
+	r := build(t, twoCastings(rendered("a", dialogue.Yes, "slt rms", "YN"), rendered("b", dialogue.No, "slt rms", "NN")))
+	for name, table := range map[string]struct {
+		writer report.Writer
+		last   string
+		rows   int
+	}{
+		"dialogues": {report.WriteDialoguesCSV, "2", 5}, "passes": {report.WritePassesCSV, "2", 21},
+	} {
+		lines := strings.Split(strings.TrimSpace(write(t, table.writer, r)), "\r\n")
+		if len(lines) != table.rows || !strings.HasSuffix(lines[0], ",casting") || !strings.HasSuffix(lines[1], ",1") || !strings.HasSuffix(lines[len(lines)-1], ","+table.last) {
+			t.Errorf("%s: %d rows, %q ... %q", name, len(lines), lines[0], lines[len(lines)-1])
+		}
+	}
+	if one := write(t, report.WriteDialoguesCSV, build(t, everything())); !strings.HasSuffix(strings.Split(one, "\r\n")[1], ",") {
+		t.Errorf("the only casting is told: %s", strings.Split(one, "\r\n")[1])
+	}
+	figures := write(t, report.WriteFiguresCSV, r)
+	for _, want := range []string{
+		"\ncastings.verdict_depends,0.500000,", "\ncastings.flip_rate,0.500000,", "\nvoice.slt.first_against_second_speaker,0.500000,",
+		"\nvoice.rms.present_against_absent,,,,0,no dialogue has castings with the voice and without it",
+	} {
+		if !strings.Contains(figures, want) {
+			t.Errorf("the figures lack %q:\n%s", want, figures)
+		}
+	}
+}
+
 // A casting that is left out of a manifest doesn't take the dialogue's others along.
 func TestOneCastingLeftOut(t *testing.T) {
 	in := twoCastings(rendered("a", dialogue.Yes, "slt rms", "YN"))
