@@ -67,6 +67,14 @@ type Set struct {
 	Annotations []Annotation              // in the order read
 	Items       map[Modality][]string     // those without a vote too, in the order read
 	Truth       map[string]dialogue.Truth // of the items whose truth the files give
+	Shown       map[string]Shown          // of the items of which the files tell it
+}
+
+// Shown is what annotators are given of an item: its text in one modality, its clip in
+// the other.
+type Shown struct {
+	Text  string
+	Audio string // a file's name or a URL
 }
 
 // Modalities returns those that have items, text first.
@@ -94,7 +102,7 @@ func (s Set) Annotators(m Modality) []string {
 // Select returns what the named annotators have judged; items that none of them
 // has judged are left out.
 func (s Set) Select(annotators []string) Set {
-	selected := Set{Items: map[Modality][]string{}, Truth: s.Truth}
+	selected := Set{Items: map[Modality][]string{}, Truth: s.Truth, Shown: s.Shown}
 	judged := map[Modality]map[string]bool{Text: {}, Audio: {}}
 	for _, a := range s.Annotations {
 		if slices.Contains(annotators, a.Annotator) {

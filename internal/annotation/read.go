@@ -31,15 +31,19 @@ type Source struct {
 // Read reads annotations from CSV files of either form, together one study:
 //
 //   - wide, as the paper's data has it: a row an item, with ID, MentalManip (the
-//     truth) if known, and a column an annotator (1, 0 or empty). The columns
-//     Audio File Name, Dialogue, Technique and Vulnerability are skipped.
+//     truth) if known, and a column an annotator (1, 0 or empty). Audio File Name
+//     and Dialogue are what was shown; Technique and Vulnerability are skipped.
 //   - long: a row a vote, with item, modality, annotator, label and, if known,
 //     time (RFC 3339) and truth. Other columns are skipped.
 //
 // Columns may stand in any order. The error is Problems when the files' text is
 // at fault.
 func Read(sources ...Source) (Set, error) {
-	b := newBuilder()
+	return newBuilder().readAll((*builder).read, sources)
+}
+
+// readAll reads the sources, each whole, one after the other.
+func (b *builder) readAll(read func(*builder, []byte), sources []Source) (Set, error) {
 	for _, source := range sources {
 		text, err := io.ReadAll(io.LimitReader(source.Reader, MaxBytes+1))
 		if err != nil {
@@ -50,7 +54,7 @@ func Read(sources ...Source) (Set, error) {
 			b.problem(1, "the file has more than %d bytes", MaxBytes)
 			continue
 		}
-		b.read(text)
+		read(b, text)
 	}
 	return b.finish()
 }
@@ -58,11 +62,12 @@ func Read(sources ...Source) (Set, error) {
 // Problem is what is wrong at one place of a file.
 type Problem struct {
 	File string
+	Unit string // what Line counts: "line", or "task" of a JSON list
 	Line int
 	What string
 }
 
-func (p Problem) String() string { return fmt.Sprintf("%s: line %d: %s", p.File, p.Line, p.What) }
+func (p Problem) String() string { return fmt.Sprintf("%s: %s %d: %s", p.File, p.Unit, p.Line, p.What) }
 
 // maxProblems bounds what is listed: a file of another kind breaks on every line.
 const maxProblems = 20
@@ -88,6 +93,7 @@ func (p *Problems) Error() string {
 // builder gathers what files say, and where each said it first.
 type builder struct {
 	source     Source
+	unit       string // what the source's places are counted in
 	set        Set
 	problems   Problems
 	annotators map[string]bool
@@ -108,15 +114,16 @@ type voteKey struct {
 
 // place is where something was said.
 type place struct {
-	file string
-	line int
+	file, unit string
+	line       int
 }
 
-func (p place) String() string { return fmt.Sprintf("%s, line %d", p.file, p.line) }
+func (p place) String() string { return fmt.Sprintf("%s, %s %d", p.file, p.unit, p.line) }
 
 func newBuilder() *builder {
 	return &builder{
-		set:        Set{Items: map[Modality][]string{}, Truth: map[string]dialogue.Truth{}},
+		unit:       "line",
+		set:        Set{Items: map[Modality][]string{}, Truth: map[string]dialogue.Truth{}, Shown: map[string]Shown{}},
 		annotators: map[string]bool{}, items: map[itemKey]bool{}, votes: map[voteKey]place{}, truths: map[string]place{},
 	}
 }
@@ -133,7 +140,7 @@ func (b *builder) problem(line int, format string, args ...any) {
 		b.problems.More++
 		return
 	}
-	b.problems.List = append(b.problems.List, Problem{File: b.source.Name, Line: line, What: fmt.Sprintf(format, args...)})
+	b.problems.List = append(b.problems.List, Problem{File: b.source.Name, Unit: b.unit, Line: line, What: fmt.Sprintf(format, args...)})
 }
 
 // read reads one file: its first line says which form it has.

@@ -40,6 +40,7 @@ func TestReadWide(t *testing.T) {
 		},
 		Items: map[annotation.Modality][]string{annotation.Text: {"1", "2", "3"}, annotation.Audio: {"1"}},
 		Truth: map[string]dialogue.Truth{"1": dialogue.Yes, "2": dialogue.No},
+		Shown: map[string]annotation.Shown{"1": {Text: "Person1: Hm.\nPerson2: Ah.", Audio: "1_composed_mark_ivanna.mp3"}, "2": {Text: "x"}, "3": {Text: "x"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -81,6 +82,7 @@ func TestReadLong(t *testing.T) {
 		},
 		Items: map[annotation.Modality][]string{annotation.Text: {"9"}, annotation.Audio: {"9"}},
 		Truth: map[string]dialogue.Truth{"9": dialogue.No},
+		Shown: map[string]annotation.Shown{},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

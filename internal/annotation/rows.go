@@ -1,6 +1,7 @@
 package annotation
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -59,6 +60,7 @@ func (b *builder) wide(h header) (func(line int, record []string), bool) {
 		}
 		b.addItem(key)
 		b.truth(line, key.item, h.field(record, truth))
+		b.shown(key.item, Shown{Text: h.field(record, "dialogue"), Audio: h.field(record, "audio file name")})
 		for _, i := range order {
 			text := strings.TrimSpace(record[i])
 			if text == "" {
@@ -152,8 +154,16 @@ func (b *builder) vote(line int, a Annotation) {
 		b.problem(line, "annotator %s has judged item %s in %s before (%s)", quote(a.Annotator), quote(a.Item), a.Modality, first)
 		return
 	}
-	b.votes[key] = place{b.source.Name, line}
+	b.votes[key] = place{b.source.Name, b.unit, line}
 	b.set.Annotations = append(b.set.Annotations, a)
+}
+
+// shown adds what is known of what annotators were shown of an item.
+func (b *builder) shown(item string, s Shown) {
+	was := b.set.Shown[item]
+	if s = (Shown{Text: cmp.Or(was.Text, s.Text), Audio: cmp.Or(was.Audio, s.Audio)}); s != (Shown{}) {
+		b.set.Shown[item] = s
+	}
 }
 
 // truth keeps an item's truth, if the text gives one.
@@ -168,7 +178,7 @@ func (b *builder) truth(line int, item, text string) {
 	}
 	truth := dialogue.Truth(label) // both are YES or NO
 	if first, ok := b.truths[item]; !ok {
-		b.truths[item] = place{b.source.Name, line}
+		b.truths[item] = place{b.source.Name, b.unit, line}
 		b.set.Truth[item] = truth
 	} else if b.set.Truth[item] != truth {
 		b.problem(line, "the truth of item %s is %s here and %s before (%s)", quote(item), truth, b.set.Truth[item], first)
