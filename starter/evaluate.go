@@ -177,10 +177,7 @@ func (a *app) create(ctx context.Context, c client.Client, to archive.Archive, p
 	for i := range shown {
 		shown[i].Item.Alias = p.alias(i)
 	}
-	var chunks []evaluation.Chunk
-	for from := 0; from < len(items); from += p.spec.Limits.ChunkSize {
-		chunks = append(chunks, evaluation.Chunk{Items: items[from:min(from+p.spec.Limits.ChunkSize, len(items))]})
-	}
+	chunks := evaluation.Divide(items, p.spec.Limits.ChunkSize)
 	manifest, ref, err := to.Create(ctx, evaluation.Manifest{Spec: p.spec, Created: time.Now().UTC(), Exemplars: p.excluded, Shown: shown}, chunks)
 	if errors.Is(err, archive.ErrUsed) {
 		return manifest, ref, a.used(ctx, c, p.spec.ID)
@@ -254,9 +251,7 @@ func start(ctx context.Context, c client.Client, m evaluation.Manifest, ref obje
 		}
 	}
 	input.Estimates = m.Estimates
-	if !spec.Dataset.Clips {
-		input.SpeechQueue = evaluation.SpeechQueue(spec.Speech.Synthesizer)
-	}
+	input.SpeechQueue = speechQueueOf(spec)
 	var attributes temporal.SearchAttributes
 	if spec.SearchAttributes {
 		input.Attributes = spec.Attributes()
@@ -288,11 +283,19 @@ func typed(values map[string]string) temporal.SearchAttributes {
 	return temporal.NewSearchAttributes(updates...)
 }
 
+// speechQueueOf is where an evaluation has its turns spoken; "" where none are.
+func speechQueueOf(spec evaluation.Spec) string {
+	if spec.Dataset.Clips || !spec.Heard() {
+		return ""
+	}
+	return evaluation.SpeechQueue(spec.Speech.Synthesizer)
+}
+
 // queuesOf are the queues that an evaluation needs workers on.
 func queuesOf(spec evaluation.Spec) []queue {
 	queues := []queue{{evaluation.QueueMain, enumspb.TASK_QUEUE_TYPE_WORKFLOW, "--roles workflows"}}
-	if !spec.Dataset.Clips {
-		queues = append(queues, queue{evaluation.SpeechQueue(spec.Speech.Synthesizer), enumspb.TASK_QUEUE_TYPE_ACTIVITY, "--roles speech --synthesizer " + spec.Speech.Synthesizer})
+	if name := speechQueueOf(spec); name != "" {
+		queues = append(queues, queue{name, enumspb.TASK_QUEUE_TYPE_ACTIVITY, "--roles speech --synthesizer " + spec.Speech.Synthesizer})
 	}
 	return append(queues,
 		queue{evaluation.QueueAudio, enumspb.TASK_QUEUE_TYPE_ACTIVITY, "--roles audio"},

@@ -1,12 +1,30 @@
 package evaluation
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
-// Divide returns the items in chunks of at most size, in their order.
+// maxChunkBytes bounds a chunk's JSON, which is a payload in Temporal's history:
+// items with clips are long.
+const maxChunkBytes = 48 << 10
+
+// Divide returns the items in chunks, in their order: of at most size items, and as
+// few as keep a chunk's JSON to 48 KiB.
 func Divide(items []Item, size int) []Chunk {
 	var chunks []Chunk
-	for from := 0; from < len(items); from += size {
-		chunks = append(chunks, Chunk{Items: items[from:min(from+size, len(items))]})
+	var chunk Chunk
+	bytes := 0
+	for _, item := range items {
+		text, _ := json.Marshal(item) // of plain values: it can't fail
+		if n := len(chunk.Items); n > 0 && (n == size || bytes+len(text)+1 > maxChunkBytes) {
+			chunks, chunk, bytes = append(chunks, chunk), Chunk{}, 0
+		}
+		chunk.Items = append(chunk.Items, item)
+		bytes += len(text) + 1 // and a comma
+	}
+	if len(chunk.Items) > 0 {
+		chunks = append(chunks, chunk)
 	}
 	return chunks
 }
