@@ -52,3 +52,24 @@ func (a Archive) DeleteBatches(ctx context.Context, id, annotator string) error 
 	}
 	return nil
 }
+
+// StudyState reads what a study has ended with; objectstore.ErrNotFound while it goes on.
+func (a Archive) StudyState(ctx context.Context, id string) (study.State, error) {
+	return objectstore.GetJSON[study.State](ctx, a.Store, objectstore.Ref{Key: study.StateKey(id)})
+}
+
+// ForgetInState takes an annotator out of what a study has ended with, where it has.
+func (a Archive) ForgetInState(ctx context.Context, id string, remove study.Remove) error {
+	state, err := a.StudyState(ctx, id)
+	if errors.Is(err, objectstore.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := state.Remove(remove); err != nil {
+		return err
+	}
+	_, err = objectstore.PutJSON(ctx, a.Store, study.StateKey(id), state, objectstore.PutOptions{})
+	return err
+}

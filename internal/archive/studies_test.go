@@ -39,3 +39,24 @@ func TestStudies(t *testing.T) {
 		t.Errorf("%+v, %v", batches, err)
 	}
 }
+
+func TestForgetInState(t *testing.T) {
+	a := archive.Archive{Store: mem.New()}
+	ctx := t.Context()
+	remove := study.Remove{Annotator: "A01", Erase: true}
+	if err := a.ForgetInState(ctx, "s", remove); err != nil {
+		t.Errorf("a study that goes on: %v", err)
+	}
+	state := study.State{ID: "s", Annotators: []study.Annotator{{Name: "A01", Active: true}}, Assignments: []study.Entry{
+		{Assignment: study.Assignment{Annotator: "A01", Items: []int{0}}, Status: study.Ended, Labels: "Y"},
+	}}
+	if _, err := objectstore.PutJSON(ctx, a.Store, study.StateKey("s"), state, objectstore.PutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.ForgetInState(ctx, "s", remove); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := a.StudyState(ctx, "s"); err != nil || got.Assignments[0].Labels != "" || got.Annotators[0].Active {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
