@@ -8,6 +8,9 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
+
+	"github.com/speechmanip/speechmanip/internal/evaluation"
+	"github.com/speechmanip/speechmanip/internal/objectstore"
 )
 
 // MaxFailures is how often an activity may fail: with the retry policy's backoff
@@ -63,8 +66,12 @@ func (c *countingActivity) ExecuteActivity(ctx context.Context, in *interceptor.
 		before.Failures++
 	}
 	if before.Failures >= MaxFailures {
-		return nil, temporal.NewApplicationErrorWithOptions(fmt.Sprintf("%s (given up after %d failures)", failed.Message(), before.Failures),
-			failed.Type(), temporal.ApplicationErrorOptions{NonRetryable: true})
+		options := temporal.ApplicationErrorOptions{NonRetryable: true}
+		message := fmt.Sprintf("%s (given up after %d failures)", failed.Message(), before.Failures)
+		if failed.Type() == objectstore.CodeUnwritable { // every other dialogue would fail too
+			options.Details = []any{evaluation.Reason{Code: failed.Type(), Message: message}}
+		}
+		return nil, temporal.NewApplicationErrorWithOptions(message, failed.Type(), options)
 	}
 	activity.RecordHeartbeat(ctx, before)
 	return result, err

@@ -12,7 +12,9 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/fault"
+	"github.com/speechmanip/speechmanip/internal/objectstore"
 )
 
 // Attempts are counted by what they came to: only failures end an activity.
@@ -66,6 +68,26 @@ func newAttemptsEnvironment(before *tries) *testsuite.TestActivityEnvironment {
 		env.SetHeartbeatDetails(*before)
 	}
 	return env
+}
+
+// Where a store writes nothing and doesn't say why, the evaluation pauses in the end.
+func TestUnwritablePauses(t *testing.T) {
+	for before, paused := range map[int]bool{0: false, MaxFailures - 2: false, MaxFailures - 1: true} {
+		env := newAttemptsEnvironment(&tries{Failures: before})
+		fails := func(context.Context) error {
+			return toTemporal(&fault.Error{Kind: fault.Transient, Op: "write", Code: objectstore.CodeUnwritable, Err: errors.New("500")})
+		}
+		env.RegisterActivity(fails)
+		_, err := env.ExecuteActivity(fails)
+		var failed *temporal.ApplicationError
+		var reason evaluation.Reason
+		if !errors.As(err, &failed) || failed.HasDetails() != paused || failed.NonRetryable() != paused {
+			t.Fatalf("after %d failures: %v, paused %v expected", before, err, paused)
+		}
+		if paused && (failed.Details(&reason) != nil || reason.Code != objectstore.CodeUnwritable || reason.Message == "") {
+			t.Errorf("reason %+v", reason)
+		}
+	}
 }
 
 // An attempt that left no word counts as a failure; the tests' environment is

@@ -6,6 +6,11 @@ import (
 	"github.com/speechmanip/speechmanip/internal/fault"
 )
 
+// CodeUnwritable is the code of a Transient fault: the server couldn't write, and didn't
+// say why. Some say no more than that of a disk that is read-only or broken, so that who
+// meets it again and again pauses.
+const CodeUnwritable = "store_unwritable"
+
 // NotFound, Exists, Corrupt and OutOfRange build the errors that every adapter
 // returns for the same cause, so that callers and people see one text whatever
 // the store. Each wraps its sentinel.

@@ -114,6 +114,22 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A server that can't write often says no more than that.
+func TestUnwritable(t *testing.T) {
+	for status, want := range map[int]string{500: objectstore.CodeUnwritable, 502: "server_error"} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel() // the retries wait
+			server := httptest.NewServer(refuse(status, "InternalError", "We encountered an internal error"))
+			defer server.Close()
+			_, err := objectstore.PutBytes(t.Context(), newStore(t, server.URL), "k", []byte("x"), objectstore.PutOptions{})
+			var f *fault.Error
+			if !errors.As(err, &f) || f.Kind != fault.Transient || f.Code != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
+	}
+}
+
 // A HEAD has no body, so that its status must do.
 func TestStatFaults(t *testing.T) {
 	for status, want := range map[int]error{404: objectstore.ErrNotFound, 403: nil} {

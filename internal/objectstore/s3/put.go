@@ -65,7 +65,7 @@ func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, opts ob
 			return ref, nil
 		}
 		if !opts.IfAbsent || statusOf(err) != http.StatusPreconditionFailed {
-			return objectstore.Ref{}, s.objectFault(ctx, "write", key, err)
+			return objectstore.Ref{}, s.writeFault(ctx, key, err)
 		}
 		// Either the key was taken, or this is a retry whose first try got
 		// through though its reply did not: the content tells.
@@ -89,6 +89,17 @@ func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, opts ob
 		Code: "object_contended",
 		Err:  fmt.Errorf("others made and deleted it %d times", maxConditionalPuts),
 	}
+}
+
+// writeFault is an objectFault that knows of servers which answer 500 where their disk
+// takes no writes.
+func (s *Store) writeFault(ctx context.Context, key string, err error) error {
+	failed := s.objectFault(ctx, "write", key, err)
+	var f *fault.Error
+	if errors.As(failed, &f) && f.Code == "server_error" && statusOf(err) == http.StatusInternalServerError {
+		f.Code, f.Hint = objectstore.CodeUnwritable, "where it stays so, its disk may be read-only or broken: the server's log tells"
+	}
+	return failed
 }
 
 // holds reports whether the object under ours.Key has the content of ours.
