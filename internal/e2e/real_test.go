@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -37,6 +38,21 @@ func TestRealData(t *testing.T) {
 		if u := built.Usage; u.TurnsMade+u.ClipsMade != 0 || u.Recognized != built.N {
 			t.Errorf("usage %+v", u)
 		}
-		t.Log("\n" + r.starter(t, "report", "clips24"))
+		heard := shared(t, "speechmentalmanip/annotations_audio_compiled.csv")
+		beside := []string{"report", "clips24", "--annotations", annotated, "--annotations", heard, "--truth", "audio-consensus=" + heard, "--prevalence", "250:90"}
+		with := decode(t, r.starter(t, append(beside, "--format", "json")...))
+		if len(with.People) != 2 || with.People[1].Scored != built.Classification.Decided || with.People[1].Annotated != with.People[1].Scored {
+			t.Errorf("people: %+v", with.People)
+		}
+		if len(with.Truths) != 1 || with.Truths[0].Common != 20 || len(with.Truths[0].Disagreements) != 9 {
+			t.Errorf("truths: %+v", with.Truths)
+		}
+		if len(with.AtPrevalence) != 2 || with.AtPrevalence[1].Prevalence.Stated != "250:90" {
+			t.Errorf("at prevalence: %+v", with.AtPrevalence)
+		}
+		if tables := r.starter(t, append(beside, "--format", "markdown")...); !strings.Contains(tables, "| audio, YES | 28 | 22 | .56 | .12 |") {
+			t.Errorf("the paper's Table 6 is not among the tables:\n%s", tables)
+		}
+		t.Log("\n" + r.starter(t, beside...))
 	})
 }

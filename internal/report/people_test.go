@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -91,8 +92,13 @@ func lines(t *testing.T, text string) {
 			t.Errorf("%d columns, want at most 100: %s", n, line)
 		}
 	}
-	if strings.Contains(text, "NaN") || strings.Contains(text, "\x1b") {
-		t.Error("the text holds NaN or an escape")
+	for _, c := range text {
+		if c != '\n' && !unicode.IsPrint(c) {
+			t.Errorf("the text has %q, which can steer a terminal", c)
+		}
+	}
+	if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+		t.Error("the text holds NaN or Inf")
 	}
 }
 
@@ -198,13 +204,16 @@ func TestCastingsInIntervals(t *testing.T) {
 			two.Records = append(two.Records, r)
 		}
 	}
-	two.Manifest.Items = len(two.Records)
+	two.Manifest.Items, two.Manifest.Spec.Speech.Castings = len(two.Records), 2
 	a, b := build(t, one), build(t, two)
 	if b.N != 2*a.N || a.Headline.Method != score.MethodWilson || b.Headline.Method != score.MethodBootstrap {
 		t.Fatalf("n %d and %d, methods %s and %s", a.N, b.N, a.Headline.Method, b.Headline.Method)
 	}
 	if diff := cmp.Diff(a.AtPrevalence[0].MCC, b.AtPrevalence[0].MCC); diff != "" {
 		t.Errorf("MCC (-one casting +two):\n%s", diff)
+	}
+	if note := b.Breakdowns[0].Note; strings.Contains(note, "one casting") {
+		t.Errorf("the breakdown by voice says %q", note)
 	}
 	if diff := cmp.Diff(a.AUC, b.AUC); diff != "" {
 		t.Errorf("AUC (-one casting +two):\n%s", diff)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -117,16 +116,7 @@ func TestModelOfTheServer(t *testing.T) {
 func TestPaidText(t *testing.T) {
 	text := write(t, report.WriteText, build(t, paid()))
 	golden(t, "paid.golden", text)
-	for line := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(line) - 1; n > 100 {
-			t.Errorf("%d columns, want at most 100: %s", n, line)
-		}
-	}
-	for _, c := range text {
-		if c != '\n' && !unicode.IsPrint(c) {
-			t.Errorf("the text has %q, which can steer a terminal", c)
-		}
-	}
+	lines(t, text)
 }
 
 func TestOptionOrders(t *testing.T) {

@@ -112,16 +112,7 @@ func TestBuild(t *testing.T) {
 func TestText(t *testing.T) {
 	text := write(t, report.WriteText, build(t, everything()))
 	golden(t, "report.golden", text)
-	for line := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(line) - 1; n > 100 {
-			t.Errorf("%d columns, want at most 100: %s", n, line)
-		}
-	}
-	for _, c := range text {
-		if c != '\n' && !unicode.IsPrint(c) {
-			t.Errorf("the text has %q, which can steer a terminal", c)
-		}
-	}
+	lines(t, text)
 }
 
 func TestJSON(t *testing.T) {
