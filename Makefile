@@ -14,7 +14,7 @@ STACK_SOURCES := $(filter-out %_test.go,$(wildcard $(STACK)/*.go)) $(STACK)/go.m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-browser lint vulncheck rehearse bench bench-scale clean clean-data
+.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-monitoring test-browser lint vulncheck rehearse bench bench-scale clean clean-data
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -75,6 +75,11 @@ vulncheck: build ## known vulnerabilities in what the programs are linked from
 
 test-chaos: setup-test build ## 200 dialogues while workers and servers are killed and connections break
 	SPEECHMANIP_BIN="$(BIN)" SPEECHMANIP_CHAOS=1 go test -count=1 -v -timeout 60m -tags integration -run '^TestChaos$$' ./internal/e2e
+
+test-monitoring: setup-test build ## dashboards, alert rules, traces and logs against a real Prometheus
+	promtool check config infra/prometheus/prometheus.yaml
+	promtool test rules infra/prometheus/rules_test.yaml
+	SPEECHMANIP_BIN="$(BIN)" SPEECHMANIP_MONITORING=1 go test -count=1 -v -tags integration -run '^TestMonitoring$$' ./internal/e2e
 
 test-infra: setup build ## compose, Kubernetes and Terraform files, as far as they can be checked without a cluster
 	@infra/test-infra.sh

@@ -12,7 +12,7 @@ needs=(
   pocketsphinx=pocketsphinx_continuous
   pocketsphinx-en-us=/usr/share/pocketsphinx/model/en-us/en-us/mdef
 )
-tests=(ffmpeg=ffmpeg praat=praat sox=sox)
+tests=(ffmpeg=ffmpeg prometheus=promtool praat=praat sox=sox)
 
 case "${1:-}" in
   "") ;;

@@ -55,6 +55,8 @@ if [ -f "${rules[0]}" ]; then
   step "Prometheus rules"
   if command -v promtool >/dev/null; then
     promtool check rules "${rules[@]}"
+    promtool check config infra/prometheus/prometheus.yaml
+    promtool test rules infra/prometheus/rules_test.yaml
   else
     left+=("promtool: not installed (Debian: prometheus)")
   fi
