@@ -103,6 +103,7 @@ func TestKubernetes(t *testing.T) {
 			queues := map[string]string{}
 			for name, d := range r.deployments {
 				queues[name] = r.worker(t, name, d.Spec.Template)
+				probed(t, name, d.Spec.Template)
 				if !matches(r.budgets, d) {
 					t.Errorf("%s has no disruption budget", name)
 				}
@@ -127,6 +128,9 @@ func TestKubernetes(t *testing.T) {
 			}
 			if nothing, ok := r.policies["nothing-in"]; !ok || len(nothing.Spec.Ingress) > 0 || len(nothing.Spec.PodSelector.MatchLabels) > 0 {
 				t.Error("workers can be called")
+			}
+			if metrics, ok := r.policies["metrics-in"]; !ok || len(metrics.Spec.Ingress) != 1 || len(metrics.Spec.Ingress[0].From) != 1 || len(metrics.Spec.Ingress[0].Ports) != 1 {
+				t.Error("metrics can't be asked for, or more can be")
 			}
 		})
 	}
@@ -185,6 +189,23 @@ func (r rendered) worker(t *testing.T, name string, pod corev1.PodTemplateSpec) 
 		c.grace = time.Duration(*spec.TerminationGracePeriodSeconds) * time.Second
 	}
 	return c.check(t)
+}
+
+// probed fails for a worker whose probes, port and annotations don't go together.
+func probed(t *testing.T, name string, pod corev1.PodTemplateSpec) {
+	t.Helper()
+	main := pod.Spec.Containers[0]
+	if !slices.Contains(main.Command, "--listen=:9464") || len(main.Ports) != 1 || main.Ports[0].ContainerPort != 9464 {
+		t.Errorf("%s listens nowhere, or on another port: %q, %v", name, main.Command, main.Ports)
+	}
+	for path, probe := range map[string]*corev1.Probe{"/readyz": main.ReadinessProbe, "/healthz": main.LivenessProbe} {
+		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != path || probe.HTTPGet.Port.StrVal != main.Ports[0].Name {
+			t.Errorf("%s: no probe of %s: %+v", name, path, probe)
+		}
+	}
+	if pod.Annotations["prometheus.io/scrape"] != "true" || pod.Annotations["prometheus.io/port"] != "9464" {
+		t.Errorf("%s is not scraped: %v", name, pod.Annotations)
+	}
 }
 
 func matches(budgets map[string]policyv1.PodDisruptionBudget, d appsv1.Deployment) bool {
