@@ -1,6 +1,7 @@
 package compare_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,13 +49,13 @@ func TestCastingsArePaired(t *testing.T) {
 	if len(got.Flips) != 1 || got.Flips[0].ID != "x" || got.Flips[0].CastingNumber != 2 {
 		t.Errorf("flips %+v, want casting 2 of x", got.Flips)
 	}
-	var text strings.Builder
-	if err := compare.WriteText(&text, got); err != nil {
+	var text, page strings.Builder
+	if err := errors.Join(compare.WriteText(&text, got), compare.WriteHTML(&page, got)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"x (casting 2) (truth YES)", "y (casting 2): left out of b"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("the text lacks %q:\n%s", want, text.String())
+	for _, want := range []string{"x (casting 2)", "y (casting 2): left out of b", "3 dialogues (castings of 2, each a dialogue here) are in all"} {
+		if !strings.Contains(text.String(), want) || !strings.Contains(page.String(), want) {
+			t.Errorf("%q is not in the text or not in the page:\n%s", want, text.String())
 		}
 	}
 
@@ -63,7 +64,7 @@ func TestCastingsArePaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []evaluation.Excluded{{ID: "x", CastingNumber: 2, Reason: "not in one"}, {ID: "y", CastingNumber: 2, Reason: "not in one"}}
-	if diff := cmp.Diff(want, got.LeftOut); diff != "" || got.Paired != 2 {
+	if diff := cmp.Diff(want, got.LeftOut); diff != "" || got.Paired != 2 || got.Several != 0 {
 		t.Errorf("%d paired, left out (-want +got):\n%s", got.Paired, diff)
 	}
 }

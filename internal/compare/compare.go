@@ -24,7 +24,8 @@ type Comparison struct {
 	Schema      string                `json:"schema"`
 	Evaluations []Side                `json:"evaluations"` // the others are compared with the first
 	Paired      int                   `json:"paired"`
-	Unlabelled  int                   `json:"unlabelled"` // of those, without truth: in no figure
+	Several     int                   `json:"several_castings_of,omitempty"` // dialogues that Paired are the castings of, where those are more
+	Unlabelled  int                   `json:"unlabelled"`                    // of those, without truth: in no figure
 	LeftOut     []evaluation.Excluded `json:"left_out"`
 	Differences []Difference          `json:"differences"`
 	Tests       []Test                `json:"tests"`    // all confirmatory ones
@@ -104,7 +105,7 @@ func Build(reports []report.Report) (Comparison, error) {
 		return Comparison{}, fmt.Errorf("compare: the evaluations have no dialogue in common that could be compared: %s", summary(leftOut))
 	}
 	out := Comparison{
-		Schema: Schema, Paired: len(paired), LeftOut: leftOut, paired: paired,
+		Schema: Schema, Paired: len(paired), Several: dialoguesOf(paired), LeftOut: leftOut, paired: paired,
 		Differences: []Difference{}, Tests: []Test{},
 		Flips: flips(paired),
 	}

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/score"
 )
 
@@ -18,6 +19,7 @@ func WriteHTML(w io.Writer, c Comparison) error {
 		"figure": figure, "signed": signed, "p": p, "interval": interval,
 		"sentence": score.Loss.Sentence, "adjusted": adjusted, "truth": truthWord, "reasons": reasons, "orUnset": orUnset,
 		"by": Side.by, "warnings": Side.warnings, "votes": Outcome.votes, "figures": Difference.figures,
+		"casting": evaluation.CastingLabel, "castingsOf": castingsOf,
 		"balanced": func(n named) bool { return n.balanced },
 	}).Parse(page)
 	if err != nil {

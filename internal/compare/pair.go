@@ -28,6 +28,18 @@ func (p pairing) castingNumber() int {
 	return number
 }
 
+// dialoguesOf counts the dialogues whose castings are paired; 0 where each has one.
+func dialoguesOf(paired []pairing) int {
+	ids := map[string]bool{}
+	for _, p := range paired {
+		ids[p[0].ID] = true
+	}
+	if len(ids) == len(paired) {
+		return 0
+	}
+	return len(ids)
+}
+
 // pairUp finds the dialogues that can be compared, and says of every other one why
 // it can't be. Both are sorted by id, then by casting. The only casting of one
 // evaluation is the first of another.

@@ -62,7 +62,7 @@ func (t *text) heading(c Comparison) {
 	for _, s := range c.Evaluations {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%d of %d", s.Evaluation, printable(s.Dataset), printable(s.by()), s.Modality, s.Items, s.Failed, s.SameClips, s.WithClips))
 	}
-	t.line("%d dialogues are in all evaluations, unseen, with the same text and truth%s:", c.Paired, unlabelled(c.Unlabelled))
+	t.line("%d dialogues%s are in all evaluations, unseen, with the same text and truth%s:", c.Paired, castingsOf(c.Several), unlabelled(c.Unlabelled))
 	t.table(rows...)
 	for _, s := range c.Evaluations {
 		for _, warning := range s.warnings() {
@@ -76,6 +76,14 @@ func unlabelled(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d without truth, in no figure)", n)
+}
+
+// castingsOf says of how many dialogues there are several castings.
+func castingsOf(dialogues int) string {
+	if dialogues == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (castings of %d, each a dialogue here)", dialogues)
 }
 
 // by is who judged.
