@@ -10,7 +10,7 @@ type Contamination struct {
 	Public string `json:"public"`
 }
 
-const publicLabels = "MentalManip's texts and labels are public since 2024 (Wang et al., ACL 2024), and its dialogues are film scripts, public for longer: a model that was trained on public text later than that may have seen items of it, whatever it lists here"
+const publicLabels = "Where items are MentalManip's: its texts and labels are public since 2024 (Wang et al., ACL 2024) and its dialogues are film scripts, public for longer, so that a model trained on public text may have seen them, whatever it lists here"
 
 // caveats are what every reader must know of the figures.
 func caveats() []string {

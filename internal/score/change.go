@@ -53,7 +53,15 @@ func (g Gaps) BalancedAccuracy() Shift {
 		Lowest:     half(a.Lowest, b.Lowest),
 		Highest:    half(a.Highest, b.Highest),
 	}
-	if s.Low, s.High = s.Difference, s.Difference; s.Difference.Defined {
+	if s.Low, s.High = s.Difference, s.Difference; !s.Difference.Defined {
+		return s
+	}
+	for _, end := range []Figure{a.Low, b.Low} { // of castings, few dialogues have no interval
+		if !end.Defined {
+			s.Low, s.High = end, end
+		}
+	}
+	if s.Low.Defined {
 		s.Low.Value -= math.Hypot(a.Difference.Value-a.Low.Value, b.Difference.Value-b.Low.Value) / 2
 		s.High.Value += math.Hypot(a.High.Value-a.Difference.Value, b.High.Value-b.Difference.Value) / 2
 	}

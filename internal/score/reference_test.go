@@ -221,6 +221,35 @@ func TestClusteredPairs(t *testing.T) {
 	}
 }
 
+// Of few dialogues with castings there is no interval, of their mean neither.
+func TestFewClusteredPairs(t *testing.T) {
+	var few []Pair
+	for _, truth := range []dialogue.Truth{dialogue.Yes, dialogue.No} {
+		for i := range 12 {
+			few = append(few, Pair{fmt.Sprint(i % 6), truth, vote.Yes, vote.Verdict([]string{"YES", "NO"}[i%2])})
+		}
+	}
+	gaps := Compare(few)
+	if s := gaps.BalancedAccuracy(); !s.Difference.Defined || s.Low.Defined || gaps.Recall.Low.Defined || s.Low.Reason != gaps.Recall.Low.Reason {
+		t.Errorf("%+v of %+v: want a difference without an interval", s, gaps)
+	}
+}
+
+func FuzzParsePrevalence(f *testing.F) {
+	for _, s := range []string{"250:90", "0.1", "1e-3", "0:0", ":", "NaN", "+Inf"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := ParsePrevalence(s)
+		if err != nil {
+			return
+		}
+		if again, err := ParsePrevalence(p.Stated); !(p.Share >= 0 && p.Share <= 1) || err != nil || again != p {
+			t.Errorf("%q: %+v, and again %+v, %v", s, p, again, err)
+		}
+	})
+}
+
 func TestParsePrevalence(t *testing.T) {
 	for s, want := range map[string]Prevalence{
 		"250:90": {250.0 / 340, "250:90"}, "1:9": {0.1, "1:9"}, "0.1": {0.1, "0.1"}, " 1 ": {1, "1"}, "0": {0, "0"}, "0:5": {0, "0:5"},
