@@ -1,6 +1,9 @@
 package score
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/speechmanip/speechmanip/internal/agreement"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
@@ -66,7 +69,7 @@ func CompareWithin(contrasts []Contrast, none string) Within {
 	}
 	w.First, w.Second = mean(first, w.N), mean(second, w.N)
 	w.Lowest, w.Highest = mean(lowest, w.N+w.Open), mean(highest, w.N+w.Open)
-	w.Difference, w.Low, w.High = spread(differences, none)
+	w.Difference, w.Low, w.High = spread(differences, -1, none)
 	w.P = undefined(none)
 	if w.N > 0 {
 		w.P = ofCoefficient(signs.McNemar())
@@ -85,20 +88,21 @@ func shareOfYes(verdicts []vote.Verdict) (least, most float64) {
 	return least / n, most / n
 }
 
-// spread returns the mean of dialogues' values with its interval, which says
-// nothing where no value differs from another.
-func spread(values []float64, none string) (value, low, high Figure) {
+// spread returns the mean of dialogues' values, which are from least to 1, with its
+// interval. That says nothing of few dialogues, or where no value differs from another.
+func spread(values []float64, least float64, none string) (value, low, high Figure) {
 	m := MeanOf(values)
-	if m.N == 0 {
+	switch {
+	case m.N == 0:
 		return undefined(none), undefined(none), undefined(none)
+	case m.N < leastStratum:
+		few := undefined(fmt.Sprintf("fewer than %d dialogues", leastStratum))
+		return m.Value, few, few
+	case slices.Min(values) == slices.Max(values):
+		same := undefined("it is the same in every dialogue")
+		return m.Value, same, same
 	}
-	for _, v := range values {
-		if v != values[0] {
-			return m.Value, m.Low, m.High
-		}
-	}
-	const same = "it is the same in every dialogue"
-	return m.Value, undefined(same), undefined(same)
+	return m.Value, defined(max(m.Low.Value, least)), defined(min(m.High.Value, 1))
 }
 
 // Steadiness says how far the verdicts on a dialogue hang on its rendition. The
@@ -156,6 +160,6 @@ func MeasureSteadiness(dialogues [][]vote.Verdict) Steadiness {
 	s.Depends = Wilson(depends, s.N)
 	s.Lowest = ratio(certainly, s.N+s.Open, none)
 	s.Highest = ratio(possibly, s.N+s.Open, none)
-	s.Flips, s.Low, s.High = spread(flips, none)
+	s.Flips, s.Low, s.High = spread(flips, 0, none)
 	return s
 }

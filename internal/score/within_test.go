@@ -2,6 +2,7 @@ package score
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,21 +39,28 @@ func TestCompareWithin(t *testing.T) {
 		pairs []string
 		want  Within
 	}{
-		{"one rendition of each kind is McNemar's test", []string{"Y|N", "Y|N", "Y|N", "N|Y", "Y|Y", "N|N"}, Within{
-			N: 6, First: number(4.0 / 6), Second: number(2.0 / 6), Difference: number(1.0 / 3),
-			// By hand: 1/3 -+ 2.570582/3, the t of 5 degrees of freedom from a table; 2*(1+4)/16.
-			Low: number(-0.523527), High: number(1.190194),
-			More: 3, Fewer: 1, P: number(0.625), Lowest: number(1.0 / 3), Highest: number(1.0 / 3),
+		{"one rendition of each kind is McNemar's test", slices.Concat(slices.Repeat([]string{"Y|N"}, 6), slices.Repeat([]string{"N|Y"}, 2), []string{"Y|Y", "N|N", "N|N", "N|N"}), Within{
+			N: 12, First: number(7.0 / 12), Second: number(3.0 / 12), Difference: number(1.0 / 3),
+			// By hand: 1/3 -+ 2.200985*0.224733, the t of 11 degrees of freedom from a table;
+			// 2*(1+8+28)/256.
+			Low: number(-0.161301), High: number(0.827967),
+			More: 6, Fewer: 2, P: number(0.2890625), Lowest: number(1.0 / 3), Highest: number(1.0 / 3),
 		}},
 		{"a dialogue counts once, by its shares", []string{"Y|YNNN", "NY|N", "N|NN"}, Within{
 			N: 3, First: number(0.5), Second: number(0.25 / 3), Difference: number(1.25 / 3),
-			// By hand: 5/12 -+ 4.302653*0.220479, the t of 2 degrees of freedom from a table.
-			Low: number(-0.531979), High: number(1.365312),
+			Low: because("fewer than 10 dialogues"), High: because("fewer than 10 dialogues"),
 			More: 2, P: number(0.5), Lowest: number(1.25 / 3), Highest: number(1.25 / 3),
+		}},
+		{"an interval ends where differences do", slices.Concat(slices.Repeat([]string{"Y|N"}, 10), []string{"N|Y"}), Within{
+			N: 11, First: number(10.0 / 11), Second: number(1.0 / 11), Difference: number(9.0 / 11),
+			// By hand: 9/11 - 2.228139*0.181818, the t of 10 degrees of freedom from a table;
+			// 2*12/2048.
+			Low: number(0.413066), High: number(1),
+			More: 10, Fewer: 1, P: number(24.0 / 2048), Lowest: number(9.0 / 11), Highest: number(9.0 / 11),
 		}},
 		{"an open verdict leaves the dialogue out, and both bounds count it", []string{"Y|N", "?|N", "Y|?", "Y|Y?"}, Within{
 			N: 1, First: number(1), Second: number(0), Difference: number(1),
-			Low: because("it is the same in every dialogue"), High: because("it is the same in every dialogue"),
+			Low: because("fewer than 10 dialogues"), High: because("fewer than 10 dialogues"),
 			More: 1, P: number(1), Open: 3,
 			Lowest: number((1 + 0 + 0 + 0) / 4.0), Highest: number((1 + 1 + 1 + 0.5) / 4),
 		}},
@@ -60,8 +68,8 @@ func TestCompareWithin(t *testing.T) {
 			First: because(none), Second: because(none), Difference: because(none), Low: because(none), High: because(none),
 			P: because(none), Lowest: because(none), Highest: because(none),
 		}},
-		{"nothing differs", []string{"Y|Y", "N|N"}, Within{
-			N: 2, First: number(0.5), Second: number(0.5), Difference: number(0),
+		{"nothing differs", slices.Repeat([]string{"Y|Y", "N|N"}, 5), Within{
+			N: 10, First: number(0.5), Second: number(0.5), Difference: number(0),
 			Low: because("it is the same in every dialogue"), High: because("it is the same in every dialogue"),
 			P: because("nothing differs between the conditions"), Lowest: number(0), Highest: number(0),
 		}},
