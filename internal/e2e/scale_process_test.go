@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,8 @@ type usage struct {
 	cpu  time.Duration // of its children too, once they have ended
 	now  int64         // memory that is resident, in bytes
 	peak int64         // the most that was
+
+	children time.Duration // of cpu
 }
 
 // usageOf reads what a process has used.
@@ -32,8 +35,11 @@ func usageOf(t *testing.T, name string, pid int) usage {
 	t.Helper()
 	fields := statOf(t, pid)
 	u := usage{name: name}
-	for _, field := range fields[11:15] { // utime, stime, cutime, cstime
-		u.cpu += time.Duration(number(t, field)) * clockTick
+	for i, field := range fields[11:15] { // utime, stime, cutime, cstime
+		spent := time.Duration(number(t, field)) * clockTick
+		if u.cpu += spent; i >= 2 {
+			u.children += spent
+		}
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -101,4 +107,23 @@ func number(t *testing.T, text string) int64 {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// bytesIn returns how much the files below a folder hold, and how many there are.
+func bytesIn(t *testing.T, folder string) (bytes int64, files int) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			bytes, files = bytes+info.Size(), files+1
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes, files
 }

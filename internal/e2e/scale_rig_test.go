@@ -30,11 +30,10 @@ import (
 // roles, whose use of the machine is measured.
 type bench struct {
 	*rig
-	temporal client.Client
-	speech   time.Duration // latency of a turn
-	detect   time.Duration // latency of a question
-	workers  []*workerProcess
-	roles    []string // of the workers
+	speech  time.Duration // latency of a turn
+	detect  time.Duration // latency of a question
+	workers []*workerProcess
+	roles   []string // of the workers
 }
 
 // The simulated providers' calls at once.
@@ -43,25 +42,27 @@ const (
 	detectSlots = 8
 )
 
-// newBench starts everything. Roles are those of one worker each.
+// newBench starts everything with simulated providers. Roles are those of one worker
+// each.
 func newBench(t *testing.T, speech, detector time.Duration, script func(chat.Prompt) map[string]float64, roles ...string) *bench {
 	t.Helper()
-	b := &bench{rig: newRig(t), speech: speech, detect: detector, roles: roles}
+	b := &bench{rig: newRig(t), speech: speech, detect: detector}
 	b.account(t, elevenlabs.Options{Latency: speech})
 	server := httptest.NewServer(chat.New(chat.Options{Dialect: chat.VLLM, Model: "bench", Slots: detectSlots, Latency: detector, Script: script}))
 	t.Cleanup(server.Close)
 	b.env = append(b.env, "SPEECHMANIP_CHAT_URL="+server.URL)
 	for _, role := range roles {
-		b.workers = append(b.workers, b.worker(t, "--roles", role, "--synthesizer", "elevenlabs", "--accelerator", "bench", "--pool", "chat",
-			"--speech-calls", fmt.Sprint(speechSlots), "--speech-ceiling", fmt.Sprint(speechSlots), "--detect-calls", fmt.Sprint(detectSlots)))
+		b.start(t, role, "--synthesizer", "elevenlabs", "--accelerator", "bench", "--pool", "chat",
+			"--speech-calls", fmt.Sprint(speechSlots), "--speech-ceiling", fmt.Sprint(speechSlots), "--detect-calls", fmt.Sprint(detectSlots))
 	}
-	var err error
-	b.temporal, err = client.Dial(client.Options{HostPort: b.stack.Temporal, Namespace: b.stack.Namespace, Logger: quiet{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.temporal.Close)
 	return b
+}
+
+// start starts a worker.
+func (b *bench) start(t *testing.T, role string, flags ...string) {
+	t.Helper()
+	b.roles = append(b.roles, role)
+	b.workers = append(b.workers, b.worker(t, append([]string{"--roles", role}, flags...)...))
 }
 
 type quiet struct{}
@@ -79,7 +80,12 @@ func (b *bench) processes(t *testing.T) []usage {
 		all = append(all, usageOf(t, "S3", child))
 	}
 	for i, w := range b.workers {
-		all = append(all, usageOf(t, "worker "+b.roles[i], w.cmd.Process.Pid))
+		u := usageOf(t, "worker "+b.roles[i], w.cmd.Process.Pid)
+		all = append(all, u)
+		if u.children > 0 { // engines
+			all[len(all)-1].cpu -= u.children
+			all = append(all, usage{name: "its engines", cpu: u.children})
+		}
 	}
 	return append(all, usageOf(t, "simulators, harness", os.Getpid()))
 }
@@ -134,13 +140,14 @@ func (b *bench) clips(t *testing.T, name string, dialogues int, length time.Dura
 	return folder
 }
 
-// measure runs an evaluation by the simulated detector to its end.
+// simulated are the flags of an evaluation that asks the simulated providers.
+var simulated = []string{"--synthesizer", "elevenlabs", "--detector", "chat", "--accelerator", "bench", "--pool", "chat", "--quality", "off"}
+
+// measure runs an evaluation to its end.
 func (b *bench) measure(t *testing.T, id string, args ...string) measured {
 	t.Helper()
 	before := b.processes(t)
-	cmd := exec.Command(devstacktest.Binary(t, "starter"), append([]string{
-		"evaluate", "--json", "--id", id, "--synthesizer", "elevenlabs", "--detector", "chat", "--accelerator", "bench", "--pool", "chat", "--quality", "off",
-	}, args...)...)
+	cmd := exec.Command(devstacktest.Binary(t, "starter"), append([]string{"evaluate", "--json", "--id", id}, args...)...)
 	var out bytes.Buffer
 	var progress lastLine
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = b.env, b.dir, &out, &progress
@@ -164,12 +171,21 @@ func (b *bench) measure(t *testing.T, id string, args ...string) measured {
 		t.Errorf("%d pending, failures %v", m.report.Pending, m.report.Failures)
 	}
 	m.used = b.processes(t)
-	for i := range m.used {
-		m.used[i].cpu -= before[i].cpu
+	for i, u := range m.used {
+		for _, b := range before {
+			if b.name == u.name {
+				m.used[i].cpu -= b.cpu
+			}
+		}
 	}
 	m.used = append(m.used, ended("starter", cmd.ProcessState))
-	m.size = b.tree(t, b.temporal, id)
-	m.wall = b.took(t, id)
+	temporal, err := client.Dial(client.Options{HostPort: b.stack.Temporal, Namespace: b.stack.Namespace, Logger: quiet{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer temporal.Close()
+	m.size = b.tree(t, temporal, id)
+	m.wall = took(t, temporal, id)
 	m.activity = m.size.perDialogue(m.size.dialogues.Activities) * float64(m.report.Items) / m.wall.Seconds()
 	return m
 }
@@ -206,11 +222,11 @@ func (b *bench) printMemory(t *testing.T, starter int, progress string) {
 }
 
 // took is how long the evaluation's workflow was open, over all its runs.
-func (b *bench) took(t *testing.T, id string) time.Duration {
+func took(t *testing.T, c client.Client, id string) time.Duration {
 	t.Helper()
 	var first, last time.Time
 	for run := ""; ; {
-		events := historyOf(t, b.temporal, id, run)
+		events := historyOf(t, c, id, run)
 		if last.IsZero() {
 			last = events[len(events)-1].GetEventTime().AsTime()
 		}

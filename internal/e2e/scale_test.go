@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func TestScaleEfficiency(t *testing.T) {
 	const dialogues, turns = 100, 6
 	for i, factor := range []time.Duration{1, 2, 4, 8} {
 		b := newBench(t, 1500*time.Millisecond/factor, 600*time.Millisecond/factor, nil, "workflows", "speech,audio", "detect")
-		m := b.measure(t, fmt.Sprintf("efficiency-%d", factor), "--dataset", b.dialogues(t, "efficiency", dialogues, turns))
+		m := b.measure(t, fmt.Sprintf("efficiency-%d", factor), append(simulated, "--dataset", b.dialogues(t, "efficiency", dialogues, turns))...)
 		fmt.Printf("speech %s with %d slots, detector %s with %d: efficiency %.3f (ideal %.1f s)\n", b.speech, speechSlots, b.detect, detectSlots, b.efficiency(m), b.ideal(m).Seconds())
 		m.print(os.Stdout)
 		if i == 0 && b.efficiency(m) < 0.9 {
@@ -61,8 +62,8 @@ func TestScaleCeiling(t *testing.T) {
 	scale(t)
 	dialogues := wanted(t, 200)
 	length := 10 * time.Second
-	b := newBench(t, 0, 0, nil, "workflows", "speech,audio", "detect")
-	m := b.measure(t, "ceiling", "--dataset", b.dialogues(t, "ceiling", dialogues, 6), "--clips", b.clips(t, "ceiling", dialogues, length))
+	b := newBench(t, 0, 0, nil, "workflows", "audio", "detect")
+	m := b.measure(t, "ceiling", append(simulated, "--dataset", b.dialogues(t, "ceiling", dialogues, 6), "--clips", b.clips(t, "ceiling", dialogues, length))...)
 	fmt.Printf("providers that answer at once, clips of %s present\n", length)
 	m.print(os.Stdout)
 	if rate := float64(dialogues) / m.wall.Seconds(); rate < 4 {
@@ -75,8 +76,8 @@ func TestScaleCeiling(t *testing.T) {
 func TestScaleLarge(t *testing.T) {
 	scale(t)
 	dialogues := wanted(t, 200)
-	b := newBench(t, 0, 0, sayNo, "workflows", "speech,audio", "detect")
-	m := b.measure(t, "large", "--dataset", b.dialogues(t, "large", dialogues, 2), "--modality", "text", "--votes", "analytic")
+	b := newBench(t, 0, 0, sayNo, "workflows", "audio", "detect")
+	m := b.measure(t, "large", append(simulated, "--dataset", b.dialogues(t, "large", dialogues, 2), "--modality", "text", "--votes", "analytic")...)
 	m.print(os.Stdout)
 	for _, limit := range []struct {
 		what      string
@@ -96,6 +97,35 @@ func TestScaleLarge(t *testing.T) {
 		if (u.name == "starter" || strings.HasPrefix(u.name, "worker")) && u.peak > mostMemory {
 			t.Errorf("%s: %d MiB, want at most %d", u.name, u.peak>>20, mostMemory>>20)
 		}
+	}
+}
+
+// TestScaleCorpus renders and judges a whole dataset with what a machine has without a
+// key and a GPU: flite, composition, a baseline that reads the clip's length.
+func TestScaleCorpus(t *testing.T) {
+	dataset := os.Getenv("SPEECHMANIP_SCALE_CORPUS")
+	if dataset == "" {
+		t.Skip("SPEECHMANIP_SCALE_CORPUS names a dataset to render whole")
+	}
+	b := &bench{rig: newRig(t)}
+	b.start(t, "all")
+	m := b.measure(t, "corpus", "--dataset", dataset, "--quality", "off", "--detector", "baseline-duration")
+	m.print(os.Stdout)
+	folders, err := os.ReadDir(filepath.Join(b.stack.S3Root(), "speechmanip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		bytes, files := bytesIn(t, filepath.Join(b.stack.S3Root(), "speechmanip", folder.Name()))
+		fmt.Printf("S3 %s: %d objects, %.1f MB\n", folder.Name(), files, float64(bytes)/1e6)
+	}
+	databases, err := filepath.Glob(filepath.Join(b.stack.S3Root(), "..", "temporal.db*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range databases {
+		bytes, _ := bytesIn(t, file)
+		fmt.Printf("Temporal %s: %.1f MB\n", filepath.Base(file), float64(bytes)/1e6)
 	}
 }
 
