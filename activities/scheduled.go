@@ -50,6 +50,8 @@ type StoredEvaluation struct {
 	Attributes  map[string]string `json:"attributes,omitempty"`
 	Shown       bool              `json:"shown,omitempty"` // prompts show exemplars
 	Prices      evaluation.Prices `json:"prices,omitzero"`
+
+	Settings evaluation.Settings `json:"settings"`
 }
 
 // PrepareFiring stores the manifests of a firing; again, it finds them.
@@ -122,7 +124,7 @@ func (s *Scheduled) create(ctx context.Context, task FiringTask, source archive.
 	}
 	out := StoredEvaluation{
 		Evaluation: spec.ID, Manifest: ref, Chunks: m.Chunks, Items: m.Items, Limits: m.Spec.Limits,
-		DetectQueue: m.Spec.Detection.Queue(), Shown: len(m.Shown) > 0, Prices: m.Spec.Prices,
+		DetectQueue: m.Spec.Detection.Queue(), Shown: len(m.Shown) > 0, Prices: m.Spec.Prices, Settings: m.Spec.Settings(),
 	}
 	if m.Spec.SearchAttributes {
 		out.Attributes = m.Spec.Attributes()

@@ -244,6 +244,7 @@ func start(ctx context.Context, c client.Client, m evaluation.Manifest, ref obje
 		Shown:       len(m.Shown) > 0,
 		Prices:      spec.Prices,
 		Budget:      spec.Budget,
+		Settings:    spec.Settings(),
 	}
 	for _, e := range m.Shown {
 		if e.Item.Clip.IsZero() && slices.Contains(spec.Detection.Modalities(), detect.Audio) {
@@ -265,6 +266,7 @@ func start(ctx context.Context, c client.Client, m evaluation.Manifest, ref obje
 		// Everything below inherits it: evaluations of one priority take turns.
 		Priority:      temporal.Priority{PriorityKey: spec.Limits.Priority, FairnessKey: spec.ID},
 		StaticSummary: fmt.Sprintf("%s of %s by %s", spec.Counted(m.Items), evaluation.EncodeID(spec.Dataset.Label()), spec.Detection.Detector),
+		StaticDetails: input.Settings.Markdown(),
 	}, workflows.Evaluate, input)
 	if err != nil && spec.SearchAttributes && strings.Contains(err.Error(), "search attribute") {
 		return nil, fmt.Errorf("start evaluation: %w (run `starter setup`, or use --search-attributes=off)", err)

@@ -151,7 +151,7 @@ func (c *runningChunk) count(result DialogueResult, err error) {
 // report shows the counts, and signals them at each quarter of the chunk, or at
 // once.
 func (c *runningChunk) report(ctx workflow.Context, atOnce bool) {
-	workflow.SetCurrentDetails(ctx, progressDetails(c.progress))
+	c.show(ctx)
 	total, done := c.progress.Total, c.progress.Done
 	quarter := done*progressSignals/total != (done-1)*progressSignals/total
 	if done == total || !quarter && !atOnce {
@@ -159,6 +159,11 @@ func (c *runningChunk) report(ctx workflow.Context, atOnce bool) {
 	}
 	// A lost signal costs a moment's display; the chunk's result has the counts.
 	signalParent(ctx, evaluation.SignalProgress, ChunkProgress{Index: c.in.Index, Counts: c.progress.Counts})
+}
+
+func (c *runningChunk) show(ctx workflow.Context) {
+	passed := workflow.Now(ctx).Sub(workflow.GetInfo(ctx).WorkflowStartTime)
+	workflow.SetCurrentDetails(ctx, progressDetails(c.progress, passed, c.in.Prices))
 }
 
 // listen takes what the dialogues and the evaluation say, to the workflow's end.
@@ -210,7 +215,7 @@ func (c *runningChunk) pause(ctx workflow.Context, why evaluation.Reason) {
 	if c.progress.Paused == nil {
 		c.progress.Paused = &evaluation.Pause{Reason: why, Generation: c.generation, Since: workflow.Now(ctx)}
 	}
-	workflow.SetCurrentDetails(ctx, progressDetails(c.progress))
+	c.show(ctx)
 }
 
 func (c *runningChunk) resume(ctx workflow.Context, generation int) {
@@ -222,7 +227,7 @@ func (c *runningChunk) resume(ctx workflow.Context, generation int) {
 		signal(ctx, id, evaluation.SignalResume, evaluation.Resume{Generation: generation})
 	}
 	clear(c.blocked)
-	workflow.SetCurrentDetails(ctx, progressDetails(c.progress))
+	c.show(ctx)
 }
 
 // affords reports whether the next dialogue's estimate fits into the grant beside

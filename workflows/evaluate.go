@@ -4,6 +4,7 @@ package workflows
 
 import (
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -32,7 +33,10 @@ type EvaluateInput struct {
 	Budget    evaluation.Budget `json:"budget,omitzero"`
 	Estimates []evaluation.Cost `json:"estimates,omitempty"` // of Chunks, where there is a budget
 
+	Settings evaluation.Settings `json:"settings,omitzero"` // to be shown
+
 	// Carried over continue-as-new:
+	Began      time.Time         `json:"began,omitzero"` // the first run
 	Engines    objectstore.Ref   `json:"engines,omitzero"`
 	Next       int               `json:"next,omitempty"` // index of Chunks[0] among all chunks
 	Finished   evaluation.Counts `json:"finished,omitzero"`
@@ -59,6 +63,12 @@ func Evaluate(ctx workflow.Context, in EvaluateInput) (EvaluateResult, error) {
 	e := evaluate{in: in, live: map[int]*liveChunk{}}
 	if err := workflow.SetQueryHandler(ctx, evaluation.QueryProgress, func() (evaluation.Progress, error) { return e.progress(), nil }); err != nil {
 		return EvaluateResult{}, err
+	}
+	if err := workflow.SetQueryHandler(ctx, evaluation.QuerySettings, func() (evaluation.Settings, error) { return e.in.Settings, nil }); err != nil {
+		return EvaluateResult{}, err
+	}
+	if in.Began.IsZero() {
+		e.in.Began = workflow.GetInfo(ctx).WorkflowStartTime
 	}
 	workflow.Go(ctx, e.listen)
 	if in.Engines.IsZero() {
@@ -125,7 +135,7 @@ func (e *evaluate) stage(ctx workflow.Context, stage string) {
 }
 
 func (e *evaluate) show(ctx workflow.Context) {
-	workflow.SetCurrentDetails(ctx, progressDetails(e.progress()))
+	workflow.SetCurrentDetails(ctx, progressDetails(e.progress(), workflow.Now(ctx).Sub(e.in.Began), e.in.Prices))
 }
 
 // runChunks runs the chunks until all are done, or until the history is long:

@@ -159,8 +159,11 @@ func TestEvaluateContinuesAsNew(t *testing.T) {
 	if c.inFlight != 0 || started < 3 || started == 5 {
 		t.Fatalf("continues as new with %d of 5 chunks started, %d of them in flight", started, c.inFlight)
 	}
+	if next.Began.IsZero() {
+		t.Error("the next run doesn't know when the evaluation began")
+	}
 	want := inputOf(5)
-	want.Chunks, want.Next, want.Engines = want.Chunks[started:], started, ref("engines")
+	want.Chunks, want.Next, want.Engines, want.Began = want.Chunks[started:], started, ref("engines"), next.Began
 	want.Finished = evaluation.Counts{Started: 10 * started, Done: 10 * started, Yes: 6 * started, No: 3 * started, Failed: started}
 	if diff := cmp.Diff(want, next); diff != "" {
 		t.Errorf("input of the next run (-want +got):\n%s", diff)

@@ -101,6 +101,7 @@ func evaluateAgain(ctx workflow.Context, e activities.StoredEvaluation, what str
 		Attributes:  e.Attributes,
 		Shown:       e.Shown,
 		Prices:      e.Prices,
+		Settings:    e.Settings,
 	}).Get(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("the %s %s: %w", what, e.Evaluation, err)

@@ -24,6 +24,7 @@ func DetectQueue(accelerator, pool string) string {
 // Names that starter and workflows share.
 const (
 	QueryProgress  = "progress" // of Evaluate and EvaluateChunk: Progress
+	QuerySettings  = "settings" // of Evaluate: Settings
 	SignalProgress = "progress" // EvaluateChunk to Evaluate: Progress of the chunk
 	SignalBlocked  = "blocked"  // up the tree: Blocked
 	SignalPause    = "pause"    // down the tree, and from the operator: Pause
