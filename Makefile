@@ -30,7 +30,7 @@ build: bin/devstack ## build bin/starter, bin/worker and bin/devstack
 
 bin/devstack: $(STACK_SOURCES)
 	@echo "building the dev stack: the first time takes minutes"
-	go -C $(STACK) build -ldflags='-s -w' -o "$(BIN)/devstack" .
+	go -C $(STACK) build -ldflags=-w -o "$(BIN)/devstack" .
 
 demo: setup build ## the main job on the built-in sample, on one machine
 	@infra/demo.sh
@@ -38,7 +38,7 @@ demo: setup build ## the main job on the built-in sample, on one machine
 dev: setup build ## keep the dev stack and a worker up
 	@infra/demo.sh dev
 
-test: setup-test build lint unit race integration ## everything: lint, unit tests, the real dev stack
+test: setup-test build lint vulncheck unit race integration ## everything: lint, known vulnerabilities, unit tests, the real dev stack
 
 test-fast: unit ## unit tests only
 

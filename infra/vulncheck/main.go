@@ -13,6 +13,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 )
@@ -109,14 +110,25 @@ func readFound(in io.Reader) (map[finding]details, error) {
 	}
 }
 
+// acceptedBy returns the line of the list that accepts a finding: that of its module or
+// of one above it.
+func acceptedBy(accepted map[finding]string, f finding) (finding, bool) {
+	for module := f.module; module != "."; module = path.Dir(module) {
+		if by := (finding{f.id, module}); accepted[by] != "" {
+			return by, true
+		}
+	}
+	return finding{}, false
+}
+
 // judge prints every finding, and fails for those that nobody has accepted.
 func judge(accepted map[finding]string, found map[finding]details, out io.Writer) error {
 	byName := func(a, b finding) int { return strings.Compare(a.id+a.module, b.id+b.module) }
-	unknown := 0
+	unknown, used := 0, map[finding]bool{}
 	for _, f := range slices.SortedFunc(maps.Keys(found), byName) {
-		reason, known := accepted[f]
-		if known {
-			fmt.Fprintf(out, "accepted %s %s: %s\n", f.id, f.module, reason)
+		if by, ok := acceptedBy(accepted, f); ok {
+			used[by] = true
+			fmt.Fprintf(out, "accepted %s %s: %s\n", f.id, f.module, accepted[by])
 			continue
 		}
 		unknown++
@@ -128,7 +140,7 @@ func judge(accepted map[finding]string, found map[finding]details, out io.Writer
 		fmt.Fprintf(out, "FOUND    %s %s %s, %s: %s (https://pkg.go.dev/vuln/%s)\n", f.id, f.module, d.has, fix, d.summary, f.id)
 	}
 	for _, f := range slices.SortedFunc(maps.Keys(accepted), byName) {
-		if _, ok := found[f]; !ok {
+		if !used[f] {
 			fmt.Fprintf(out, "gone     %s %s: its line may go\n", f.id, f.module)
 		}
 	}

@@ -22,6 +22,8 @@ func TestRun(t *testing.T) {
 		"unknown":                 {"", streams, "FOUND    GO-1 example.org/a v1.0.0, fixed in v1.1.0: a hole", "1 findings"},
 		"accepted":                {"# why\nGO-1 example.org/a not asked", streams, "accepted GO-1 example.org/a: not asked", ""},
 		"accepted elsewhere":      {"GO-1 example.org/z not asked", streams, "FOUND    GO-1 example.org/a", "1 findings"},
+		"accepted above":          {"GO-1 example.org not asked", streams, "accepted GO-1 example.org/a: not asked", ""},
+		"a name's beginning":      {"GO-1 example.or not asked", streams, "FOUND    GO-1 example.org/a", "1 findings"},
 		"no longer there":         {"GO-1 example.org/a x\nGO-9 stdlib old", streams, "gone     GO-9 stdlib", ""},
 		"without a reason":        {"GO-1 example.org/a", streams, "", "line 1"},
 		"nothing was looked at":   {"", "", "", "empty"},
