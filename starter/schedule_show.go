@@ -92,8 +92,8 @@ func listSchedule(ctx context.Context, store archive.Archive, entry *client.Sche
 	if n := len(entry.RecentActions); n > 0 {
 		out.Last = &entry.RecentActions[n-1].ActualTime
 	}
-	if len(entry.NextActionTimes) > 0 {
-		out.Next = &entry.NextActionTimes[0]
+	if next := toCome(entry.NextActionTimes); len(next) > 0 {
+		out.Next = &next[0]
 	}
 	stored, err := store.Schedule(ctx, entry.ID)
 	if err != nil && !errors.Is(err, objectstore.ErrNotFound) {
@@ -113,12 +113,11 @@ func moment(t *time.Time) string {
 // described is what schedule describe prints as JSON.
 type described struct {
 	trend.History
-	Overlap        string      `json:"overlap"`
-	CatchUp        string      `json:"catch_up"`
-	PauseOnFailure bool        `json:"pause_on_failure"`
-	TimeZone       string      `json:"time_zone,omitempty"`
-	Running        []string    `json:"running"`
-	Next           []time.Time `json:"next"`
+	Overlap        string   `json:"overlap"`
+	CatchUp        string   `json:"catch_up"`
+	PauseOnFailure bool     `json:"pause_on_failure"`
+	TimeZone       string   `json:"time_zone,omitempty"`
+	Running        []string `json:"running"`
 }
 
 func (a *app) scheduleDescribeCommand() *cobra.Command {
@@ -162,7 +161,7 @@ func (a *app) describeSchedule(ctx context.Context, id string, asJSON bool) erro
 	policy := d.Schedule.Policy
 	out := described{
 		History: history, Overlap: overlapName(policy.Overlap), CatchUp: policy.CatchupWindow.String(), PauseOnFailure: policy.PauseOnFailure,
-		TimeZone: d.Schedule.Spec.TimeZoneName, Running: []string{}, Next: append([]time.Time{}, d.Info.NextActionTimes...),
+		TimeZone: d.Schedule.Spec.TimeZoneName, Running: []string{},
 	}
 	for _, running := range d.Info.RunningWorkflows {
 		out.Running = append(out.Running, evaluation.ScheduledID(running.WorkflowID))
@@ -196,8 +195,8 @@ func (a *app) printSchedule(d described) error {
 	}
 	fmt.Fprintf(a.out, "  overlap %s, catch-up window %s, pause on failure %t\n", d.Overlap, d.CatchUp, d.PauseOnFailure)
 	next := "never by itself"
-	if len(d.Next) > 0 && !d.Actions.Paused {
-		next = moment(&d.Next[0])
+	if len(d.Actions.Next) > 0 && !d.Actions.Paused {
+		next = moment(&d.Actions.Next[0])
 	}
 	fmt.Fprintf(a.out, "  next: %s\n", next)
 	for _, id := range d.Running {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -106,7 +108,7 @@ func ask(ctx context.Context, c client.Client, h *trend.History) (*client.Schedu
 func addActions(h *trend.History, d *client.ScheduleDescription) {
 	h.Actions = &trend.Actions{
 		Taken: d.Info.NumActions, Skipped: d.Info.NumActionsSkippedOverlap, Missed: d.Info.NumActionsMissedCatchupWindow,
-		Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note, Next: d.Info.NextActionTimes,
+		Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note, Next: toCome(d.Info.NextActionTimes),
 	}
 	for _, action := range d.Info.RecentActions {
 		if started := action.StartWorkflowResult; started != nil {
@@ -115,6 +117,12 @@ func addActions(h *trend.History, d *client.ScheduleDescription) {
 			}})
 		}
 	}
+}
+
+// toCome leaves out what is past: Temporal lists a missed time until the next is taken.
+func toCome(times []time.Time) []time.Time {
+	now := time.Now()
+	return slices.DeleteFunc(slices.Clone(times), func(t time.Time) bool { return t.Before(now) })
 }
 
 // stateOf is what became of a firing that has no outcome, and why.

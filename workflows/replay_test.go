@@ -22,7 +22,7 @@ var recorded = []string{
 	"evaluate-paused", "chunk-paused", "dialogue-paused", "evaluate-exemplars", "exemplar-rendered",
 	"dialogue-both", "dialogue-early-stop", "dialogue-analytic", "dialogue-affinity",
 	"dialogue-yes", "dialogue-no", "dialogue-unresolved", "dialogue-stored-clip", "dialogue-text", "dialogue-failed", "dialogue-cancelled",
-	"limiter-cancelled", "sensitivity-completed",
+	"limiter-cancelled", "sensitivity-completed", "scheduled-completed", "scheduled-cancelled",
 }
 
 func TestReplay(t *testing.T) {

@@ -26,12 +26,14 @@ type History struct {
 
 // Actions is what Temporal counts of a schedule, in all its life.
 type Actions struct {
-	Taken   int         `json:"taken"`
-	Skipped int         `json:"skipped"` // as one still ran
-	Missed  int         `json:"missed"`  // could not be started within the catch-up window
-	Paused  bool        `json:"paused"`
-	Note    string      `json:"note,omitempty"`
-	Next    []time.Time `json:"next,omitempty"`
+	Taken   int `json:"taken"`
+	Skipped int `json:"skipped"` // as one still ran
+	// Missed could not be started within the catch-up window. Temporal may count one
+	// more than once, each time it wakes up until the next is taken.
+	Missed int         `json:"missed"`
+	Paused bool        `json:"paused"`
+	Note   string      `json:"note,omitempty"`
+	Next   []time.Time `json:"next,omitempty"`
 }
 
 // Row is one firing that began.
@@ -97,7 +99,7 @@ func (h History) Lines() []string {
 	}
 	return append(lines,
 		fmt.Sprintf("skipped: %d, as one still ran", h.Actions.Skipped),
-		fmt.Sprintf("missed: %d, as Temporal could not start them within the catch-up window", h.Actions.Missed))
+		fmt.Sprintf("missed: %d by Temporal's count, as they could not be started within the catch-up window", h.Actions.Missed))
 }
 
 // WriteJSON writes all of a history, indented.
