@@ -1,8 +1,6 @@
 package main
 
 import (
-	"slices"
-
 	"github.com/speechmanip/speechmanip/internal/agreement"
 	"github.com/speechmanip/speechmanip/internal/annotation"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
@@ -42,15 +40,9 @@ func measureTruth(consensus []annotation.Consensus, truth map[string]dialogue.Tr
 }
 
 func countTruth(t annotation.TruthTable) truthCount {
-	var rows []agreement.Row
-	for truth, row := range t.Table {
-		for majority, n := range row {
-			rows = append(rows, slices.Repeat([]agreement.Row{{agreement.Category(truth), agreement.Category(majority)}}, n)...)
-		}
-	}
 	return truthCount{
 		Agree: t.Agree, Items: t.Items, Table: t.Table, Share: score.Wilson(t.Agree, t.Items),
-		Kappa: figure(agreement.Cohen(rows, 0, 1, agreement.Bootstrap{})),
+		Kappa: figure(agreement.CohenOfTable(t.Table)),
 	}
 }
 
