@@ -91,6 +91,7 @@ type estimated struct {
 	AudioSeconds float64                `json:"audio_seconds"`
 	Rate         evaluation.Rate        `json:"rate"`
 	AudioTokens  evaluation.AudioTokens `json:"audio_tokens"`
+	Actions      int                    `json:"temporal_actions"`
 	Stages       []stage                `json:"stages"`
 	WallSeconds  float64                `json:"wall_seconds"`
 
@@ -170,6 +171,7 @@ func (e *estimated) count(p plan, pace pace) {
 		}
 	}
 	n := len(p.dialogues) * e.Castings
+	e.Actions = n*evaluation.Actions(p.spec, 0) + e.Turns
 	e.Questions = evaluation.Questions{Prepare: n * questions.Prepare, Decide: n * questions.Decide, Tactics: n * questions.Tactics, Quote: n * questions.Quote}
 	turns, characters := e.Turns, e.Characters
 	if e.Stored != nil {

@@ -42,6 +42,7 @@ func (e *estimated) print(out io.Writer) {
 		line("money", "%s: speech %s, detector %s", e.Prices.Amount(e.Total.Money), e.Speech.Money, e.Judging.Money)
 	}
 	line("calls", "%d", e.Total.Calls)
+	line("Temporal", "%d actions, which Temporal Cloud bills", e.Actions)
 	if !e.Budget.IsZero() {
 		line("budget", "%s", e.verdict())
 	}

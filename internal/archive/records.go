@@ -2,10 +2,12 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
@@ -75,17 +77,40 @@ func (a Archive) shard(ctx context.Context, id string, chunk int) ([]evaluation.
 	return records, nil
 }
 
+// recordsAtOnce is how many records are read side by side: one after the other, a
+// chunk's take seconds in which nothing else of it goes on.
+const recordsAtOnce = 16
+
 func (a Archive) chunkRecords(ctx context.Context, id string, chunk int) ([]evaluation.Record, error) {
-	var records []evaluation.Record
+	var keys []string
 	for entry, err := range a.Store.List(ctx, evaluation.RecordsPrefix(id, chunk)) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := objectstore.GetJSON[evaluation.Record](ctx, a.Store, objectstore.Ref{Key: entry.Key})
-		if err != nil {
+		keys = append(keys, entry.Key)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	records, failed := make([]evaluation.Record, len(keys)), make([]error, len(keys))
+	slots := make(chan struct{}, recordsAtOnce)
+	var reading sync.WaitGroup
+	for i, key := range keys {
+		slots <- struct{}{}
+		reading.Go(func() {
+			defer func() { <-slots }()
+			if records[i], failed[i] = objectstore.GetJSON[evaluation.Record](ctx, a.Store, objectstore.Ref{Key: key}); failed[i] != nil {
+				cancel() // the rest is of no use
+			}
+		})
+	}
+	reading.Wait()
+	for _, err := range failed {
+		if err != nil && !errors.Is(err, context.Canceled) {
 			return nil, err
 		}
-		records = append(records, r)
+	}
+	if err := cmp.Or(failed...); err != nil {
+		return nil, err
 	}
 	return records, nil
 }
