@@ -41,9 +41,15 @@ type part struct {
 	lease     *lessee             // of slots; nil where it needs none
 }
 
+// cachedWorkflows is how many running workflows are kept in memory, fifteen times what
+// an evaluation has at once by default: enough that few are replayed, and few enough
+// that a worker stays small whatever runs (docs/scale.md).
+const cachedWorkflows = 1000
+
 // workers returns one worker a queue, not yet started, and the shared queues'
 // names.
 func (w wiring) workers(c client.Client, options worker.Options) ([]worker.Worker, []string, error) {
+	worker.SetStickyWorkflowCacheSize(cachedWorkflows) // the process's, whatever its workers
 	var workers []worker.Worker
 	var queues []string
 	for _, role := range w.settings.roles {
