@@ -126,11 +126,11 @@ func newResultView(id, title string, of any) resultView {
 		return out
 	}
 	c := r.Classification
-	balanced, low, high := score.BalancedAccuracy(r.Confusion)
+	balanced := c.Intervals.BalancedAccuracy
 	out.Rates = []rateLine{
 		{Name: "recall (truth YES)", Value: c.Intervals.Recall.Value, Low: c.Intervals.Recall.Low, High: c.Intervals.Recall.High, N: c.Intervals.Recall.N, Worst: c.Worst.Yes.Recall, Best: c.Best.Yes.Recall},
 		{Name: "specificity (truth NO)", Value: c.Intervals.Specificity.Value, Low: c.Intervals.Specificity.Low, High: c.Intervals.Specificity.High, N: c.Intervals.Specificity.N, Worst: c.Worst.No.Recall, Best: c.Best.No.Recall},
-		{Name: "balanced accuracy", Value: balanced, Low: low, High: high, N: c.Decided, Worst: c.Worst.BalancedAccuracy, Best: c.Best.BalancedAccuracy},
+		{Name: "balanced accuracy", Value: balanced.Value, Low: balanced.Low, High: balanced.High, N: c.Decided, Worst: c.Worst.BalancedAccuracy, Best: c.Best.BalancedAccuracy},
 		{Name: "accuracy", Value: c.Accuracy, Low: c.Intervals.Accuracy.Low, High: c.Intervals.Accuracy.High, N: c.Decided, Worst: c.Worst.Accuracy, Best: c.Best.Accuracy},
 	}
 	out.Baselines = []baselineLine{{"the detector", c}}
