@@ -1,7 +1,7 @@
 package workflows
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"time"
 
@@ -53,7 +53,7 @@ func (a *assignment) handle(ctx workflow.Context) error {
 		return a.sheet.Receipt(), nil
 	}
 	checkJudge := func(_ workflow.Context, j study.Judge) error {
-		return errors.Join(a.ended(), a.sheet.Check(j))
+		return cmp.Or(a.ended(), a.sheet.Check(j))
 	}
 	if err := workflow.SetUpdateHandlerWithOptions(ctx, study.UpdateJudge, judge, workflow.UpdateHandlerOptions{Validator: checkJudge}); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (a *assignment) handle(ctx workflow.Context) error {
 		a.how = study.Finished
 		return a.sheet.Receipt(), nil
 	}
-	checkFinish := func(workflow.Context) error { return errors.Join(a.ended(), a.sheet.CheckFinish()) }
+	checkFinish := func(workflow.Context) error { return cmp.Or(a.ended(), a.sheet.CheckFinish()) }
 	return workflow.SetUpdateHandlerWithOptions(ctx, study.UpdateFinish, finish, workflow.UpdateHandlerOptions{Validator: checkFinish})
 }
 

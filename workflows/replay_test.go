@@ -23,6 +23,7 @@ var recorded = []string{
 	"dialogue-both", "dialogue-early-stop", "dialogue-analytic", "dialogue-affinity",
 	"dialogue-yes", "dialogue-no", "dialogue-unresolved", "dialogue-stored-clip", "dialogue-text", "dialogue-failed", "dialogue-cancelled",
 	"limiter-cancelled", "sensitivity-completed", "scheduled-completed", "scheduled-cancelled",
+	"study-completed", "study-cancelled", "assignment-finished", "assignment-cancelled", "assignment-expired",
 }
 
 func TestReplay(t *testing.T) {

@@ -3,6 +3,8 @@ package workflows
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -44,7 +46,8 @@ type studyRun struct {
 	done    workflow.ReceiveChannel
 	changed bool // by an Update, or not looked at yet
 	stops   []stopping
-	told    bool // what open assignments were told of State.Paused
+	opening []string // workflows of assignments that are about to run
+	told    bool     // what open assignments were told of State.Paused
 }
 
 // stopping is an assignment to be stopped.
@@ -56,13 +59,13 @@ type stopping struct {
 // handle registers what the leader may ask and change. An Update changes the state; what
 // follows from that is the next step's.
 func (s *studyRun) handle(ctx workflow.Context) error {
-	if err := workflow.SetQueryHandler(ctx, study.QueryStatus, func() (study.Status, error) { return s.state.Status(), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, study.QueryStatus, func() (study.Status, error) { return s.status(), nil }); err != nil {
 		return err
 	}
 	if err := workflow.SetQueryHandler(ctx, study.QueryState, func() (study.State, error) { return s.state, nil }); err != nil {
 		return err
 	}
-	if err := workflow.SetQueryHandler(ctx, study.QueryDesk, func(name string) (study.Desk, error) { return s.state.Desk(name), nil }); err != nil {
+	if err := workflow.SetQueryHandler(ctx, study.QueryDesk, func(name string) (study.Desk, error) { return s.shown(s.state.Desk(name)), nil }); err != nil {
 		return err
 	}
 	add := func(_ workflow.Context, name string) (study.Desk, error) {
@@ -127,8 +130,10 @@ func (s *studyRun) receive() {
 // open starts assignments side by side.
 func (s *studyRun) open(ctx workflow.Context, numbers []int) error {
 	var started []workflow.Future
+	defer func() { s.opening = nil }()
 	for _, number := range numbers {
 		sheet := s.state.Sheet(number, workflow.Now(ctx))
+		s.opening = append(s.opening, study.AssignmentWorkflowID(s.state.ID, sheet.Assignment))
 		child := workflow.ExecuteChildWorkflow(assignmentOptions(ctx, s.state.ID, sheet.Assignment), Assignment, sheet)
 		started = append(started, child.GetChildWorkflowExecution())
 	}
@@ -138,6 +143,22 @@ func (s *studyRun) open(ctx workflow.Context, numbers []int) error {
 		}
 	}
 	return nil
+}
+
+// shown leaves out of a desk what can't be worked on yet.
+func (s *studyRun) shown(desk study.Desk) study.Desk {
+	if desk.Open != nil && slices.Contains(s.opening, desk.Workflow) {
+		desk.Open, desk.Workflow, desk.Waiting = nil, "", desk.Waiting+1
+	}
+	return desk
+}
+
+func (s *studyRun) status() study.Status {
+	status := s.state.Status()
+	for i := range status.Annotators {
+		status.Annotators[i].Desk = s.shown(status.Annotators[i].Desk)
+	}
+	return status
 }
 
 // tellStop stops an assignment. One that doesn't run any more, and has told nothing,
@@ -171,12 +192,21 @@ func (s *studyRun) tellPause(ctx workflow.Context) {
 func (s *studyRun) cancel(ctx workflow.Context, why error) error {
 	ctx, stop := workflow.NewDisconnectedContext(ctx)
 	defer stop()
+	open := 0
 	for _, e := range s.state.Assignments {
-		if e.Status == study.Open {
-			// One that has ended needs it no more.
-			_ = workflow.RequestCancelExternalWorkflow(ctx, study.AssignmentWorkflowID(s.state.ID, e.Assignment), "").Get(ctx, nil)
+		if e.Status != study.Open {
+			continue
+		}
+		// One that has ended needs it no more.
+		if workflow.RequestCancelExternalWorkflow(ctx, study.AssignmentWorkflowID(s.state.ID, e.Assignment), "").Get(ctx, nil) == nil {
+			open++
 		}
 	}
+	// They tell what they have. One whose worker is away tells it to nobody, and stores it.
+	if _, err := workflow.AwaitWithTimeout(ctx, time.Minute, func() bool { return s.done.Len() >= open }); err != nil {
+		return err
+	}
+	s.receive()
 	if err := s.save(ctx); err != nil {
 		return err
 	}
