@@ -5,8 +5,8 @@ locals {
     # The operator's tool: makes evaluations, reads everything, writes no results.
     starter = {
       read   = ["*"]
-      write  = ["datasets/*", "models/*", "chunks/*", "evaluations/*/manifest.json", "clips/source-*", "sensitivity/*", "diagnosis/*"]
-      delete = ["diagnosis/*"]
+      write  = ["datasets/*", "models/*", "chunks/*", "evaluations/*/manifest.json", "clips/source-*", "sensitivity/*", "diagnosis/*", "schedules/*/schedule.json"]
+      delete = ["diagnosis/*", "schedules/*/schedule.json"]
     }
     # The job that makes what is missing, once.
     setup = {
@@ -16,8 +16,8 @@ locals {
     }
     # Plans, and gathers everything about a dialogue into its record and the report.
     workflows = {
-      read   = ["evaluations/*", "datasets/*", "chunks/*", "clips/*", "transcripts/*", "quality/*", "passes/*", "diagnosis/*"]
-      write  = ["evaluations/*", "diagnosis/*"]
+      read   = ["evaluations/*", "datasets/*", "chunks/*", "clips/*", "transcripts/*", "quality/*", "passes/*", "diagnosis/*", "schedules/*"]
+      write  = ["evaluations/*", "diagnosis/*", "chunks/*", "schedules/*/firings/*", "schedules/*/looks/*"]
       delete = ["diagnosis/*"]
     }
     speech = {

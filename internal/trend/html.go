@@ -17,7 +17,7 @@ var page string
 // outside is escaped by html/template.
 func WriteHTML(w io.Writer, h History) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"word": word, "findings": Row.findings, "regression": Row.regression, "cause": Row.cause, "canary": Row.canary,
+		"word": word, "printable": printable, "findings": Row.findings, "regression": Row.regression, "cause": Row.cause, "canary": Row.canary,
 		"shown":  func(r Row) bool { return r.Outcome != nil && r.Outcome.Regression == evaluation.RegressionShown },
 		"figure": Row.figure, "names": func() []string { return figureNames },
 		"due": func(r Row) string { return r.Due.UTC().Format(dateFormat) },

@@ -14,7 +14,7 @@ import (
 
 const (
 	dateFormat = "2006-01-02 15:04:05Z"
-	maxQuoted  = 200 // characters of one text from outside
+	maxQuoted  = 600 // characters of one text from outside
 )
 
 // WriteText writes a history for a terminal. Text from outside is escaped.
@@ -42,7 +42,7 @@ func WriteText(w io.Writer, h History) error {
 	b.WriteByte('\n')
 	for _, r := range h.Firings {
 		for _, line := range r.findings() {
-			fmt.Fprintf(&b, "%s: %s\n", r.Evaluation, printable(line))
+			fmt.Fprintf(&b, "%s: %s\n", r.Evaluation, line)
 		}
 	}
 	_, err := w.Write(b.Bytes())
@@ -86,16 +86,20 @@ func (r Row) canary() string {
 	return r.Outcome.Drift.Canary.Words()
 }
 
-// findings are what a person should read of a firing: why it didn't end well, what was
-// lost, and what has changed.
+// findings are what a person should read of a firing, made printable: why it didn't end
+// well, what was lost, and what has changed.
 func (r Row) findings() []string {
-	if r.Outcome == nil {
-		if r.Why == "" {
-			return nil
-		}
-		return []string{r.State + ": " + r.Why}
+	var out []string
+	switch {
+	case r.Outcome != nil:
+		out = r.Outcome.Findings()
+	case r.Why != "":
+		out = []string{r.State + ": " + r.Why}
 	}
-	return r.Outcome.Findings()
+	for i := range out {
+		out[i] = printable(out[i])
+	}
+	return out
 }
 
 func word(f score.Figure) string {

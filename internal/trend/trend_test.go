@@ -3,6 +3,7 @@ package trend
 import (
 	"fmt"
 	"math"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,9 +34,16 @@ func judged(id string, truth dialogue.Truth, v vote.Verdict, p float64) evaluati
 	return r
 }
 
+// unchanged are reports that many tests begin with: each takes a while.
+var unchanged sync.Map
+
 // evaluated is an evaluation of n dialogues of each truth of which found say the truth.
 func evaluated(t *testing.T, id string, n, found int, change func(*report.Input)) report.Report {
 	t.Helper()
+	key := fmt.Sprint(id, n, found)
+	if known, ok := unchanged.Load(key); ok && change == nil {
+		return known.(report.Report)
+	}
 	in := report.Input{
 		Manifest: evaluation.Manifest{Items: 2 * n, Spec: evaluation.Spec{
 			ID: id, Dataset: evaluation.Dataset{Name: "set"}, Rules: vote.Paper(),
@@ -62,6 +70,9 @@ func evaluated(t *testing.T, id string, n, found int, change func(*report.Input)
 	built, err := report.Build(in)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if change == nil {
+		unchanged.Store(key, built)
 	}
 	return built
 }
