@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -60,6 +61,8 @@ func requestOf(r *http.Request) request {
 	switch {
 	case key == "" && r.URL.Query().Has("lifecycle"):
 		action = map[string]string{"GET": "s3:GetLifecycleConfiguration", "PUT": "s3:PutLifecycleConfiguration"}[r.Method]
+	case key == "" && r.Method == "GET" && r.URL.Query().Has("uploads"):
+		action = "s3:ListBucketMultipartUploads"
 	case key == "" && r.Method == "PUT":
 		action = "s3:CreateBucket"
 	case key == "" && (r.Method == "HEAD" || r.URL.Query().Get("list-type") == "2"):
@@ -105,6 +108,8 @@ func allowed(role string, rights map[string][]string, r request) bool {
 	switch r.action {
 	case "s3:ListBucket":
 		return true
+	case "s3:ListBucketMultipartUploads":
+		return role == "gc"
 	case "s3:GetLifecycleConfiguration":
 		return role == "setup"
 	case "s3:CreateBucket", "s3:PutLifecycleConfiguration": // Terraform has done it
@@ -122,14 +127,15 @@ func match(pattern, key string) bool {
 // stack is a dev stack, and a recorder for each role before its store.
 type stack struct {
 	temporal, store string
+	data            string // its folder
 	recorders       map[string]*recorder
 }
 
 func startStack(t *testing.T, roles []string) stack {
 	t.Helper()
 	folder := t.TempDir()
-	ready := filepath.Join(folder, "ready.json")
-	launch(t, nil, "devstack", "--data", filepath.Join(folder, "data"), "--ready-file", ready,
+	ready, data := filepath.Join(folder, "ready.json"), filepath.Join(folder, "data")
+	launch(t, nil, "devstack", "--data", data, "--ready-file", ready,
 		"--temporal-addr", "127.0.0.1:0", "--ui-addr", "127.0.0.1:0", "--s3-addr", "127.0.0.1:0")
 	var at struct{ Temporal, S3 string }
 	for start := time.Now(); ; time.Sleep(100 * time.Millisecond) {
@@ -140,7 +146,7 @@ func startStack(t *testing.T, roles []string) stack {
 			t.Fatal("the dev stack didn't start")
 		}
 	}
-	s := stack{temporal: at.Temporal, store: at.S3, recorders: map[string]*recorder{}}
+	s := stack{data: data, temporal: at.Temporal, store: at.S3, recorders: map[string]*recorder{}}
 	for _, role := range roles {
 		s.recorders[role] = record(t, at.S3)
 	}
@@ -192,7 +198,7 @@ func TestAccess(t *testing.T) {
 	folder := t.TempDir()
 	starter := func(role string, args ...string) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, program(t, "starter"), args...)
 		cmd.Dir, cmd.Env = folder, s.environment(role)
@@ -202,15 +208,17 @@ func TestAccess(t *testing.T) {
 	}
 	starter("setup", "setup")
 	for role := range policies {
-		if role != "setup" && role != "starter" {
+		if role != "setup" && role != "starter" && role != "gc" {
 			launch(t, s.environment(role), "worker", "--roles="+role)
 		}
 	}
-	starter("starter", "evaluate", "--id", "access", "--limit", "4")
-	starter("starter", "evaluate", "--id", "access-again", "--limit", "4")
+	starter("starter", "evaluate", "--id", "access", "--limit", "2")
+	starter("starter", "evaluate", "--id", "access-again", "--limit", "2")
 	for _, args := range [][]string{{"list"}, {"status", "access"}, {"report", "access"}, {"estimate"}, {"doctor"}} {
 		starter("starter", args...)
 	}
+	age(t, filepath.Join(s.data, "s3"))
+	starter("gc", "gc", "--delete")
 	for role, rights := range policies {
 		r := s.recorders[role]
 		r.mu.Lock()
@@ -235,5 +243,20 @@ func TestAccess(t *testing.T) {
 			}
 		}
 		r.mu.Unlock()
+	}
+}
+
+// age makes all that is stored eight days old, so that gc looks at it.
+func age(t *testing.T, root string) {
+	t.Helper()
+	then := time.Now().Add(-8 * 24 * time.Hour)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		return os.Chtimes(path, then, then)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

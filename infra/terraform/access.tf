@@ -10,9 +10,16 @@ locals {
     }
     # The job that makes what is missing, once.
     setup = {
-      read   = []
+      read   = ["deployment/*"]
+      write  = ["deployment/*"]
+      delete = ["deployment/*"]
+    }
+    # For whoever runs "starter gc": reads everything, deletes what may be garbage, and
+    # nothing of an evaluation's own (internal/archive/gc.go).
+    gc = {
+      read   = ["*"]
       write  = []
-      delete = []
+      delete = ["turns/*", "clips/*", "transcripts/*", "quality/*", "prepared/*", "passes/*", "chunks/*", "datasets/*", "models/*", "diagnosis/*", "claims/*"]
     }
     # Plans, and gathers everything about a dialogue into its record and the report.
     workflows = {
@@ -69,6 +76,17 @@ data "aws_iam_policy_document" "role" {
       sid       = "Rules"
       actions   = ["s3:GetLifecycleConfiguration"]
       resources = [aws_s3_bucket.store.arn]
+    }
+  }
+
+  # Uploads that other tools broke off, under whatever key.
+  dynamic "statement" {
+    for_each = each.key == "gc" ? [1] : []
+
+    content {
+      sid       = "Uploads"
+      actions   = ["s3:ListBucketMultipartUploads", "s3:AbortMultipartUpload"]
+      resources = [aws_s3_bucket.store.arn, "${aws_s3_bucket.store.arn}/*"]
     }
   }
 

@@ -8,9 +8,9 @@ resource "aws_iam_policy" "role" {
 }
 
 # Roles for the service accounts of infra/k8s/base/accounts.yaml. Operators run starter
-# under identities of their own and get its policy by hand.
+# under identities of their own and get its policy, and gc's, by hand.
 locals {
-  accounts = var.eks_cluster == null ? toset([]) : setsubtract(keys(local.access), ["starter"])
+  accounts = var.eks_cluster == null ? toset([]) : setsubtract(keys(local.access), ["starter", "gc"])
 }
 
 data "aws_iam_policy_document" "pods" {
