@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/speechmanip/speechmanip/internal/export"
 )
@@ -26,20 +27,19 @@ func openFolderSink(dir string) (export.Sink, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
 	}
-	partial, err := filepath.Glob(filepath.Join(dir, partialFile+"*"))
-	if err != nil {
-		return nil, fmt.Errorf("--out %s: %w (a folder's name with [, ? or * can't be used)", dir, err)
-	}
-	for _, file := range partial {
-		if err := os.Remove(file); err != nil {
-			return nil, fmt.Errorf("--out: %w", err)
-		}
-	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("--out: %w", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, export.SettingsFile)); len(entries) > 0 && err != nil {
+	others := 0
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), partialFile) {
+			others++
+		} else if err := os.Remove(filepath.Join(dir, entry.Name())); err != nil {
+			return nil, fmt.Errorf("--out: %w", err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, export.SettingsFile)); others > 0 && err != nil {
 		return nil, fmt.Errorf("--out %s: the folder holds other things and no export: use an empty or a new one", dir)
 	}
 	return folderSink{dir}, nil

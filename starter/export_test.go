@@ -86,7 +86,7 @@ func exportSet(t *testing.T, store archive.Archive, format export.Format) (expor
 func TestExportToFolder(t *testing.T) {
 	store := exportable(t)
 	set, from := exportSet(t, store, export.TextGrid)
-	dir := filepath.Join(t.TempDir(), "new", "folder")
+	dir := filepath.Join(t.TempDir(), "new", "folder [1]*")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
