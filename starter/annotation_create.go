@@ -144,7 +144,7 @@ func (a *app) createStudy(ctx context.Context, o studyOptions) error {
 	if o.planOnly {
 		return s.Design.WriteTable(a.out, len(o.plan.Truths))
 	}
-	c, err := a.dial(ctx, cfg)
+	c, err := a.dialToStart(ctx, cfg, store)
 	if err != nil {
 		return err
 	}

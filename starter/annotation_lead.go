@@ -51,7 +51,7 @@ func (a *app) leading(ctx context.Context, id string, do func(context.Context, l
 	if err != nil {
 		return err
 	}
-	if l.client, err = a.dial(ctx, cfg); err != nil {
+	if l.client, err = a.dialToStart(ctx, cfg, l.store); err != nil {
 		return err
 	}
 	defer l.client.Close()
