@@ -76,6 +76,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("list:\n%s", list)
 		}
 	})
+	t.Run("after Temporal's retention", func(t *testing.T) { r.afterRetention(t, first) })
 	t.Run("kill -9 of everything", func(t *testing.T) { killEverything(t, first) })
 }
 
