@@ -50,7 +50,7 @@ func (h Hook) Validate() error {
 	u, err := url.Parse(string(h.URL))
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("the address must be https://... or http://...")
+		return errors.New("the address must begin with https:// or http:// and name a host")
 	case h.Key == "":
 		return errors.New("it needs a key to sign with")
 	}
