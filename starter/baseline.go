@@ -113,7 +113,7 @@ func (t training) options() (baseline.TrainOptions, error) {
 	text, name := sample.Training(), "built-in training text"
 	if t.dataset != "" {
 		var err error
-		if text, err = os.ReadFile(t.dataset); err != nil {
+		if text, err = readFile(t.dataset, dialogue.MaxFileBytes); err != nil {
 			return baseline.TrainOptions{}, fmt.Errorf("--dataset: %w", err)
 		}
 		name = filepath.Base(t.dataset)
@@ -172,7 +172,7 @@ func (a *app) baselineShowCommand() *cobra.Command {
 		Short: "Say what a model was trained on and which detectors it has",
 		Args:  exactArgs("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			file, err := os.ReadFile(args[0])
+			file, err := readFile(args[0], maxModel)
 			if err != nil {
 				return err
 			}

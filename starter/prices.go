@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/pflag"
 
@@ -60,7 +59,7 @@ func (s *spending) readPrices(lookup func(string) (string, bool)) (evaluation.Pr
 	if path == "" {
 		return evaluation.Prices{}, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := readFile(path, maxSettings)
 	if err != nil {
 		return evaluation.Prices{}, fmt.Errorf("%s: %w", source, err)
 	}

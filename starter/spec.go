@@ -175,7 +175,7 @@ func (r *request) voicePool() (voice.Pool, error) {
 	case r.voices == "":
 		return voice.Pool{}, fmt.Errorf("--synthesizer %q: use one of %s", r.synthesizer, strings.Join(voice.Synthesizers(), ", "))
 	}
-	text, err := os.ReadFile(r.voices)
+	text, err := readFile(r.voices, maxSettings)
 	if err != nil {
 		return voice.Pool{}, fmt.Errorf("--voices %q is no built-in pool (%s) and no file: %w", r.voices, strings.Join(voice.BuiltInNames(), ", "), err)
 	}
@@ -287,7 +287,7 @@ func (r *request) readModel(ctx context.Context, p *plan) error {
 		return nil
 	}
 	if r.model != "" {
-		file, err := os.ReadFile(r.model)
+		file, err := readFile(r.model, maxModel)
 		if err != nil {
 			return fmt.Errorf("--model: %w", err)
 		}

@@ -52,7 +52,7 @@ func (a Archive) Dialogue(ctx context.Context, lines objectstore.Ref, item evalu
 		return dialogue.Dialogue{}, fmt.Errorf("read dialogue %q: %w", item.ID, err)
 	}
 	defer body.Close()
-	line, err := io.ReadAll(body)
+	line, err := io.ReadAll(io.LimitReader(body, item.Line.Length)) // a server may send more
 	if err != nil {
 		return dialogue.Dialogue{}, fmt.Errorf("read dialogue %q: %w", item.ID, err)
 	}
