@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"time"
 
@@ -58,9 +59,12 @@ func (a *app) top(ctx context.Context, interval time.Duration, once, asJSON bool
 		switch {
 		case ctx.Err() != nil:
 			return nil // Ctrl-C
-		case once && err != nil:
-			return err
+		case once && len(view.Queues) == 0 && err != nil:
+			return err // nothing could be seen
 		case asJSON:
+			if err != nil {
+				fmt.Fprintf(a.err, "note: not all could be seen: %v\n", err)
+			}
 			return json.NewEncoder(a.out).Encode(view)
 		}
 		screen.show(func(to io.Writer) { printTop(to, cfg.Temporal.Namespace, view, before, err) })

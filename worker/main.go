@@ -31,7 +31,6 @@ import (
 	"github.com/speechmanip/speechmanip/internal/objectstore/s3"
 	"github.com/speechmanip/speechmanip/internal/overview"
 	"github.com/speechmanip/speechmanip/internal/telemetry"
-	"github.com/speechmanip/speechmanip/workflows"
 )
 
 func main() {
@@ -159,19 +158,11 @@ func run(ctx context.Context, args []string, lookup func(string) (string, bool),
 func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Writer) error {
 	log := telemetry.Logger(errOut, cfg.LogJSON, cfg.LogLevel)
 	defer func() { _ = log.Sync() }() // stderr can't be synced everywhere
-	metrics, err := telemetry.NewMetrics(log.Named("metrics"))
+	seen, err := openSight(ctx, s, log)
+	defer seen.close()
 	if err != nil {
 		return err
 	}
-	health := &health{now: time.Now}
-	if s.listen != "" {
-		stop, err := serveMonitor(s.listen, monitor(metrics.Handler(), health), log.Named("listen"))
-		if err != nil {
-			return err
-		}
-		defer stop()
-	}
-
 	store, err := s3.New(ctx, cfg.Store)
 	if err != nil {
 		return err
@@ -184,17 +175,10 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 		return err
 	}
 	cfg.Temporal.DataConverter, cfg.Temporal.FailureConverter = payloads.DataConverter(), payloads.FailureConverter()
-	cfg.Temporal.Logger, cfg.Temporal.MetricsHandler = telemetry.SDK(log.Named("temporal")), metrics.SDK()
-	traces, err := telemetry.NewTraces(ctx, "speechmanip-worker", log.Named("traces"))
-	if err != nil {
+	cfg.Temporal.Logger = telemetry.SDK(log.Named("temporal"))
+	if err := seen.into(&cfg.Temporal); err != nil {
 		return err
 	}
-	defer func() { _ = traces.Close() }() // what can't be sent is logged
-	tracing, err := traces.Interceptor(workflows.Traced()...)
-	if err != nil {
-		return err
-	}
-	cfg.Temporal.Interceptors = append(cfg.Temporal.Interceptors, tracing)
 	temporal, err := client.DialContext(ctx, cfg.Temporal)
 	if err != nil {
 		return fmt.Errorf("connect to Temporal at %s, namespace %q: %w", cfg.Temporal.HostPort, cfg.Temporal.Namespace, err)
@@ -202,15 +186,11 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	defer temporal.Close()
 
 	objects := activities.Remaking{Store: store, Log: log.Named("store"), Now: time.Now}
-	observer, err := newObserver(metrics.Meter(), traces.Tracer(), engineNames(s))
-	if err != nil {
-		return fmt.Errorf("make metrics: %w", err)
-	}
-	library := &activities.Library{Archive: archive.Archive{Store: objects}, Observer: observer}
+	library := &activities.Library{Archive: archive.Archive{Store: objects}, Observer: seen.observer}
 	parts := wiring{
 		settings: s,
 		name:     processName(),
-		leased:   observer.leased(s.account.name),
+		leased:   seen.observer.leased(s.account.name),
 		log:      log,
 		library:  library,
 		chat:     cfg.Chat,
@@ -221,6 +201,8 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	broken := make(chan error, 1)
 	workers, queues, err := parts.workers(temporal, worker.Options{
 		WorkerStopTimeout: cfg.Drain,
+		Interceptors:      []interceptor.WorkerInterceptor{&activities.Attempts{}},
+		DeploymentOptions: s.deployment.options(),
 		// A worker that Temporal refuses to give work stops by itself.
 		OnFatalError: func(err error) {
 			select {
@@ -228,8 +210,6 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 			default: // the first one is told
 			}
 		},
-		Interceptors:      []interceptor.WorkerInterceptor{&activities.Attempts{}},
-		DeploymentOptions: s.deployment.options(),
 	})
 	if err != nil {
 		return err
@@ -240,20 +220,9 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 			return fmt.Errorf("start worker: %w", err)
 		}
 	}
-	health.works([]check{
-		{"Temporal", func(ctx context.Context) error {
-			_, err := temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
-			return err
-		}},
-		{"the object store", store.Check},
-	})
-	if s.listen != "" && slices.Contains(s.roles, "workflows") {
-		look := overview.Source{Client: temporal, Namespace: cfg.Temporal.Namespace, Archive: library.Archive}.Look
-		watcher, err := newWatcher(metrics.Meter(), look, log.Named("watch"))
-		if err != nil {
-			return fmt.Errorf("make metrics: %w", err)
-		}
-		go watcher.run(ctx)
+	if err := seen.works(ctx, overview.Source{Client: temporal, Namespace: cfg.Temporal.Namespace, Archive: library.Archive}, store.Check); err != nil {
+		stopAll(workers)
+		return err
 	}
 	fmt.Fprintf(out, "worker ready: queues %s\n", strings.Join(queues, ", "))
 	if advice := s.deployment.advice(ctx, temporal); advice != "" {
@@ -266,7 +235,7 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	case err := <-broken:
 		failed = fmt.Errorf("poll Temporal for work: %w", err)
 	}
-	health.drains()
+	seen.health.drains()
 	log.Info("stopping: no new work, calls in flight may finish", zap.Duration("drain", cfg.Drain))
 	stopAll(workers)
 	return failed

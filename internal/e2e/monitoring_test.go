@@ -46,9 +46,10 @@ func TestMonitoring(t *testing.T) {
 	monitored := []string{local.address(t), paid.address(t)}
 	for _, address := range monitored {
 		for _, path := range []string{"/healthz", "/readyz"} {
-			if code, body := fetch(t, "http://"+address+path); code != http.StatusOK {
-				t.Errorf("%s answers %d: %s", path, code, body)
-			}
+			waitFor(t, time.Minute, path, func() bool {
+				code, _ := fetch(t, "http://"+address+path)
+				return code == http.StatusOK
+			})
 		}
 	}
 	prometheus := startPrometheus(t, r.dir, monitored)
@@ -81,6 +82,7 @@ func TestMonitoring(t *testing.T) {
 			t.Errorf("%s: n %d, failures %v", id, built.N, built.Failures)
 		}
 	}
+	t.Run("web UI", func(t *testing.T) { showsInWebUI(t, r) })
 	t.Run("metrics", func(t *testing.T) {
 		if prometheus == "" {
 			const missing = "prometheus is not installed (Debian: prometheus)"

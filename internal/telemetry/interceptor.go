@@ -12,13 +12,17 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Interceptor follows workflows and their activities, through every worker, for a
+// Interceptors follow workflows and their activities, through every worker, for a
 // client's options. Child workflows of the types in own begin a trace of their own,
 // linked to their parent's: else a large evaluation would be one trace, of more spans
 // than any viewer shows.
 //
 // Signals, queries and updates make no spans: there are many, and they say little.
-func (t *Traces) Interceptor(own ...string) (interceptor.Interceptor, error) {
+// Without a receiver there are no interceptors.
+func (t *Traces) Interceptors(own ...string) ([]interceptor.ClientInterceptor, error) {
+	if !t.on {
+		return nil, nil
+	}
 	roots := map[string]bool{}
 	for _, name := range own {
 		roots["StartChildWorkflow:"+name] = true
@@ -40,7 +44,7 @@ func (t *Traces) Interceptor(own ...string) (interceptor.Interceptor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace workflows: %w", err)
 	}
-	return interceptor.NewTracingInterceptor(discreet{inner}), nil
+	return []interceptor.ClientInterceptor{interceptor.NewTracingInterceptor(discreet{inner})}, nil
 }
 
 // discreet keeps the texts of errors out of spans: they may quote a dataset, or what

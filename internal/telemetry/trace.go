@@ -20,6 +20,7 @@ import (
 
 // Traces are where a process's spans go.
 type Traces struct {
+	on       bool
 	provider trace.TracerProvider
 	close    func(context.Context) error
 }
@@ -51,7 +52,7 @@ func NewTraces(ctx context.Context, service string, log *zap.Logger) (*Traces, e
 	// OpenTelemetry has one place for what goes wrong in the background.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("spans are lost", zap.Error(err)) }))
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
-	return &Traces{provider: provider, close: provider.Shutdown}, nil
+	return &Traces{on: true, provider: provider, close: provider.Shutdown}, nil
 }
 
 // Tracer makes spans. Their attributes hold no text of a dataset.

@@ -41,15 +41,15 @@ func judge(_ context.Context, text string) error {
 // Each child is one trace, linked to its parent's, and no span quotes what is judged.
 func TestInterceptor(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
-	traces := &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))}
-	tracing, err := traces.Interceptor("item")
+	traces := &Traces{on: true, provider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))}
+	tracing, err := traces.Interceptors("item")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(SDK(zap.NewNop()))
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{tracing}})
+	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{tracing[0].(interceptor.WorkerInterceptor)}})
 	env.RegisterWorkflow(whole)
 	env.RegisterWorkflow(item)
 	env.RegisterActivity(judge)
