@@ -40,13 +40,12 @@ func TestStudyThroughAKill(t *testing.T) {
 	}
 	r.starter(t, append(create, "--attention", "i100=YES", "--attention", "i101=NO")...)
 
-	people := newAnnotators(t, r, "judged")
-	people.work(t, 8, func(acknowledged int) {
-		if acknowledged == 200 {
-			w.kill(t)
-			w = r.worker(t, "--roles", "workflows")
-		}
-	})
+	people := newAnnotators(t, r, "judged", 200)
+	finished := people.work(t, 8)
+	<-people.some
+	w.kill(t)
+	r.worker(t, "--roles", "workflows")
+	finished()
 	t.Logf("%d judgments acknowledged, the longest after %s", len(people.acknowledged), people.longest.Round(time.Millisecond))
 
 	people.lostNone(t, r.starter(t, "annotation", "export", "judged", "--form", "batches", "--private"))
@@ -134,42 +133,50 @@ type annotators struct {
 	client client.Client
 	study  string
 
+	some   chan struct{} // closed when so many are acknowledged, or nobody judges any more
+	enough func()        // closes it
+	at     int
+
 	mu           sync.Mutex
 	acknowledged map[string]annotation.Label // by annotator, assignment and item
 	longest      time.Duration               // until an acknowledgement
 }
 
-func newAnnotators(t *testing.T, r *rig, id string) *annotators {
+func newAnnotators(t *testing.T, r *rig, id string, at int) *annotators {
 	t.Helper()
 	c, err := client.Dial(client.Options{HostPort: r.stack.Temporal, Namespace: r.stack.Namespace})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return &annotators{client: c, study: id, acknowledged: map[string]annotation.Label{}}
+	a := &annotators{client: c, study: id, at: at, some: make(chan struct{}), acknowledged: map[string]annotation.Label{}}
+	a.enough = sync.OnceFunc(func() { close(a.some) })
+	return a
 }
 
-// work has n annotators judge, side by side, until the study is complete. on is called
-// after each acknowledgement, one at a time, with how many there are.
-func (a *annotators) work(t *testing.T, n int, on func(acknowledged int)) {
-	t.Helper()
+// work has n annotators judge, side by side, until the study is complete; what it returns
+// waits for that.
+func (a *annotators) work(t *testing.T, n int) (finished func()) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
-			if err := a.annotate(ctx, fmt.Sprintf("A%02d", i+1), on); err != nil {
+			defer a.enough()
+			if err := a.annotate(ctx, fmt.Sprintf("A%02d", i+1)); err != nil {
 				t.Errorf("annotator %d: %v", i+1, err)
 			}
 		})
 	}
-	all.Wait()
-	if t.Failed() {
-		t.FailNow()
+	return func() {
+		all.Wait()
+		cancel()
+		if t.Failed() {
+			t.FailNow()
+		}
 	}
 }
 
-func (a *annotators) annotate(ctx context.Context, name string, on func(int)) error {
+func (a *annotators) annotate(ctx context.Context, name string) error {
 	for ctx.Err() == nil {
 		var desk study.Desk
 		value, err := a.client.QueryWorkflow(ctx, study.WorkflowID(a.study), "", study.QueryDesk, name)
@@ -182,14 +189,14 @@ func (a *annotators) annotate(ctx context.Context, name string, on func(int)) er
 		case desk.Open == nil:
 			return nil
 		default:
-			a.judge(ctx, desk, on)
+			a.judge(ctx, desk)
 		}
 	}
 	return ctx.Err()
 }
 
 // judge works through a batch; what fails is said again when the desk is looked at next.
-func (a *annotators) judge(ctx context.Context, desk study.Desk, on func(int)) {
+func (a *annotators) judge(ctx context.Context, desk study.Desk) {
 	open := *desk.Open
 	for _, item := range open.Items {
 		j := study.Judge{Annotator: open.Annotator, Modality: open.Modality}
@@ -201,7 +208,9 @@ func (a *annotators) judge(ctx context.Context, desk study.Desk, on func(int)) {
 		a.mu.Lock()
 		a.longest = max(a.longest, time.Since(began))
 		a.acknowledged[fmt.Sprint(open.Annotator, " ", open.Part(), " ", item)] = j.Label
-		on(len(a.acknowledged))
+		if len(a.acknowledged) >= a.at {
+			a.enough()
+		}
 		a.mu.Unlock()
 	}
 	_ = a.update(ctx, desk.Workflow, study.UpdateFinish)
