@@ -25,6 +25,8 @@ import (
 
 const (
 	pollInterval   = time.Second
+	patientAfter   = time.Minute      // then the rest takes a while,
+	patientPoll    = 5 * time.Second  // and each query is an action on Temporal Cloud's bill
 	adviceInterval = 10 * time.Second // how often queues without a poller are named
 )
 
@@ -136,6 +138,7 @@ func (a *app) wait(ctx context.Context, c client.Client, m evaluation.Manifest) 
 	defer display.end()
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
+	began := time.Now()
 	lastChange, lastDone := time.Time{}, -1
 	for {
 		described, err := c.DescribeWorkflow(ctx, id, "")
@@ -176,6 +179,9 @@ func (a *app) wait(ctx context.Context, c client.Client, m evaluation.Manifest) 
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-ticker.C:
+			if time.Since(began) > patientAfter {
+				ticker.Reset(patientPoll)
+			}
 		}
 	}
 }
