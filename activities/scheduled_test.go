@@ -137,7 +137,7 @@ func TestPrepareFiring(t *testing.T) {
 	if diff := cmp.Diff(plan, again); err != nil || diff != "" {
 		t.Errorf("prepared again: %v (-first +again):\n%s", err, diff)
 	}
-	if plan.Main.Items != scheduledItems || len(plan.Main.Chunks) != 3 || plan.Main.DetectQueue != "detect-cpu-test" || plan.Main.Attributes[evaluation.AttributeEvaluation] != "nightly-1" {
+	if plan.Main.Items != scheduledItems || len(plan.Main.Chunks) != 3 || plan.Main.DetectQueue != "detect-cpu-test" || plan.Main.Attributes[evaluation.AttributeEvaluation] != "nightly-1" || plan.Main.Settings.Stored != "fresh" {
 		t.Errorf("%+v", plan.Main)
 	}
 	m, _, err := s.archive.Manifest(t.Context(), "nightly-1")
