@@ -24,9 +24,10 @@ func (to reportFiles) checkLinks(format string) error {
 }
 
 // linkedPage returns the writer of a page that plays the clips from the store,
-// through links that whoever has the page may follow until their lifetime ends. They
-// are in the page alone. It counts the clips that the store doesn't have any more.
+// through links that whoever has the page may follow until their lifetime ends, which
+// the page says. They are in the page alone. It counts the clips that the store doesn't have any more.
 func linkedPage(ctx context.Context, store archive.Archive, r report.Report, lifetime time.Duration) (page report.Writer, gone int, err error) {
+	until := time.Now().Add(lifetime) // of the first link: the others end later
 	media, gone, err := mediaOf(ctx, store, r, func(d report.Dialogue) (string, error) {
 		if _, err := store.Store.Stat(ctx, d.Clip.Key); err != nil {
 			return "", err
@@ -36,5 +37,5 @@ func linkedPage(ctx context.Context, store archive.Archive, r report.Report, lif
 	if err != nil {
 		return nil, 0, err
 	}
-	return report.HTMLWriter(media), gone, nil
+	return report.LinkedHTMLWriter(media, until), gone, nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"time"
 )
 
 // pageFiles are the page's templates, its style and its script.
@@ -15,30 +16,34 @@ import (
 var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
-	"figure":   word,
-	"bounds":   bounds,
-	"between":  between,
-	"within":   within,
-	"signed":   signed,
-	"spread":   differences,
-	"outside":  outside,
-	"optional": optional,
-	"looked":   scheduledLine,
-	"result":   func(id, title string, r any) resultView { return newResultView(id, title, r) },
+	"figure":    word,
+	"bounds":    bounds,
+	"between":   between,
+	"signed":    signed,
+	"outside":   outside,
+	"optional":  optional,
+	"looked":    scheduledLine,
+	"rendition": rendition,
 }).ParseFS(pageFiles, "html/*.tmpl"))
 
 // WriteHTML writes the report as one page that needs nothing beside it: no
 // network, no script to be read, no other file.
-func WriteHTML(w io.Writer, r Report) error { return writePage(w, r, nil) }
+func WriteHTML(w io.Writer, r Report) error { return writePage(w, r, shown{}) }
 
 // HTMLWriter returns the writer of a page that also shows what was said in the
-// dialogues, and plays their clips.
+// dialogues, and plays their clips, which lie beside it.
 func HTMLWriter(media Media) Writer {
-	return func(w io.Writer, r Report) error { return writePage(w, r, media) }
+	return func(w io.Writer, r Report) error { return writePage(w, r, shown{media: media}) }
 }
 
-func writePage(w io.Writer, r Report, media Media) error {
-	page, err := newPage(r, media)
+// LinkedHTMLWriter returns the writer of such a page whose clips are somewhere
+// else, behind links that may be followed until a time, which the page says.
+func LinkedHTMLWriter(media Media, until time.Time) Writer {
+	return func(w io.Writer, r Report) error { return writePage(w, r, shown{media, until}) }
+}
+
+func writePage(w io.Writer, r Report, with shown) error {
+	page, err := newPage(r, with)
 	if err != nil {
 		return err
 	}
@@ -70,11 +75,16 @@ func inline(element, name string) (inlined, error) {
 	}, nil
 }
 
-// policy allows the page its own style and script, and clips where it has some.
-func policy(style, script inlined, clips bool) string {
+// policy allows the page its own style and script, and clips where it has some:
+// those beside it, or, where it has links that end, those of the web.
+func policy(style, script inlined, with shown) string {
 	p := "default-src 'none'; img-src data:; style-src " + style.Hash + "; script-src " + script.Hash + "; base-uri 'none'; form-action 'none'"
-	if clips {
-		p += "; media-src 'self' file: https: http:"
+	switch {
+	case !with.media.clips():
+		return p
+	case with.until.IsZero():
+		return p + "; media-src 'self' file:"
+	default:
+		return p + "; media-src https: http:"
 	}
-	return p
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/speechmanip/speechmanip/internal/score"
 )
@@ -19,6 +20,7 @@ const (
 // barChart has one bar a row, the longest as wide as the field.
 type barChart struct {
 	ID, Title, Desc string
+	Of              string // what N counts; "" where that is dialogues
 	N, Height       int
 	Bars            []bar
 }
@@ -67,7 +69,7 @@ type intervalChart struct {
 	Height, AxisY   int
 	Ticks           []tick
 	Lines           []interval
-	Marks           []string // what the marks are, the first kind and the second
+	Marks           []string // what the marks are
 }
 
 type tick struct {
@@ -81,10 +83,14 @@ type interval struct {
 	Defined        bool
 	X, Low, High   float64
 	HasInterval    bool
-	First, Second  float64 // marks
-	HasFirst       bool
-	HasSecond      bool
+	Marks          []upright
 	MarkTop, MarkY int
+}
+
+// upright is a mark of a kind, an index of the chart's.
+type upright struct {
+	Kind int
+	X    float64
 }
 
 func newIntervalChart(id, title string, marks ...string) intervalChart {
@@ -95,31 +101,36 @@ func newIntervalChart(id, title string, marks ...string) intervalChart {
 	return out
 }
 
+// add takes the marks in the order of the chart's.
 func (c *intervalChart) add(label string, value, low, high score.Figure, marks ...score.Figure) {
 	y := len(c.Lines)*lineStep + 14
-	line := interval{Label: label, Y: y, TextY: y + 5, MarkTop: y - 8, MarkY: y + 8, Defined: value.Defined, Text: word(value)}
+	line := interval{Label: label, Y: y, TextY: y + 5, MarkTop: y - 9, MarkY: y + 9, Defined: value.Defined, Text: "undefined"}
 	if value.Defined {
-		line.X = across(value.Value)
+		line.X, line.Text = across(value.Value), word(value)
 	}
 	if line.HasInterval = value.Defined && low.Defined && high.Defined; line.HasInterval {
 		line.Low, line.High = across(low.Value), across(high.Value)
 	}
-	if len(marks) > 0 && marks[0].Defined {
-		line.First, line.HasFirst = across(marks[0].Value), true
-	}
-	if len(marks) > 1 && marks[1].Defined {
-		line.Second, line.HasSecond = across(marks[1].Value), true
+	for kind, f := range marks {
+		if f.Defined {
+			line.Marks = append(line.Marks, upright{kind, across(f.Value)})
+		}
 	}
 	c.Lines = append(c.Lines, line)
 	c.AxisY = len(c.Lines) * lineStep
 	c.Height = c.AxisY + 24
 }
 
-func rateChart(id string, rates []rateLine) intervalChart {
-	c := newIntervalChart(id+"-rates", "Headline figures with their 95% intervals", "always YES", "majority")
-	c.Desc = "Each figure is a dot with its 95% interval, from 0 to 1; upright marks are what always saying YES and always saying the more frequent truth reach."
-	for _, r := range rates {
-		c.add(r.Name, r.Value, r.Low, r.High, r.AlwaysYes, r.MajoritySay)
+func headlineChart(id string, h Headline) intervalChart {
+	names := []string{"always YES", "majority", "duration"}
+	people := slices.ContainsFunc(h.Rows, func(l HeadlineLine) bool { return l.People.Defined })
+	if people {
+		names = append(names, "people")
+	}
+	c := newIntervalChart(id+"-rates", "Headline figures with their 95% intervals", names...)
+	c.Desc = "Each figure is a dot with its 95% interval, from 0 to 1; upright marks are what rules reach that hear nothing of what is said, and people where they judged the same dialogues."
+	for _, r := range h.Rows {
+		c.add(headlineName(r.Name), r.Value, r.Low, r.High, []score.Figure{r.AlwaysYes, r.Majority, r.Duration, r.People}[:len(names)]...)
 	}
 	return c
 }

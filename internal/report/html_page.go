@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
+	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/score"
 )
 
@@ -17,21 +19,46 @@ type page struct {
 	Policy        string
 	Style, Script inlined
 
-	Model     string
-	Money     string // "" when no prices were given
-	Budget    string
-	Headline  resultView
-	Tactics   barChart
-	Histogram histogram
-	Curve     curve
-	Causes    []cause
-	Settings  []setting
-	Rows      []row
-	Named     []string // the tactics to filter by
-	Swapped   bool
+	Model    string
+	Castings int
+	Ends     string // when the links to the clips do; "" where there are none
+	Headline judgedView
+	Text     *judgedView // of both modalities
+	SeenView *judgedView
+	Gap      grid
+	Holm     grid
+	Looks    *grid
+	People   []peopleView
+	Truths   []truthView
+	Effects  []grid
+
+	Money    string // "" when no prices were given
+	Budget   string
+	Seconds  float64 // of all clips
+	Causes   []cause
+	Settings []setting
+	Rows     []row
+	Named    []string // the tactics to filter by
+	Swapped  bool
 }
 
-func newPage(r Report, media Media) (page, error) {
+type peopleView struct {
+	People
+	Both, ByLabel grid
+}
+
+type truthView struct {
+	Truths
+	Scores, Differences grid
+}
+
+// shown is what a page is given beside the report.
+type shown struct {
+	media Media
+	until time.Time // when the links to the clips end; zero where they don't
+}
+
+func newPage(r Report, with shown) (page, error) {
 	style, err := inline("style", "style.css")
 	if err != nil {
 		return page{}, err
@@ -44,33 +71,69 @@ func newPage(r Report, media Media) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
+	modality := r.Settings.Spec.Detection.Modalities()[0]
 	out := page{
 		Report: r,
-		Style:  style, Script: script, Policy: policy(style, script, media.clips()),
-		Model:     outside(cmp.Or(r.Settings.Spec.Detection.ModelName, r.Settings.Engines.Detector.Model, "not known yet")),
-		Headline:  newResultView("headline", "", r.Result),
-		Tactics:   tacticBars("tactics-all", "Tactics of all unseen dialogues called YES", r.Answers.Tactics.All),
-		Histogram: newHistogram(scored(r.Dialogues, first)),
-		Curve:     newCurve(r.Reliability),
-		Causes:    causes(r.Failures),
-		Settings:  settings,
-		Swapped:   r.Orders != nil,
+		Style:  style, Script: script, Policy: policy(style, script, with),
+		Model:    outside(cmp.Or(r.Settings.Spec.Detection.ModelName, r.Settings.Engines.Detector.Model, "not known yet")),
+		Castings: r.Settings.Spec.Castings(),
+		Headline: newView("headline", r.Result, r.Headline, r.peopleBeside(modality)).measured(r.Measures, r.Answers, scored(r.Dialogues, first)),
+		Holm:     testGrid(r.Tests),
+		Causes:   causes(r.Failures),
+		Settings: settings,
+		Swapped:  r.Orders != nil,
 	}
-	if r.Cost.Currency != "" {
-		out.Money = amount(r.Cost.Currency, r.Cost.Money)
-		if bound := r.Cost.Budget.Money; bound > 0 {
-			out.Budget = amount(r.Cost.Currency, bound)
-		}
+	if !with.until.IsZero() {
+		out.Ends = with.until.UTC().Format("2006-01-02 15:04 MST")
 	}
+	out.compare(r)
+	out.spend(r)
 	for _, d := range r.Dialogues {
-		line := newRow(d, media[d.Rendition()])
+		line := newRow(d, with.media[d.Rendition()])
 		out.Rows = append(out.Rows, line)
+		out.Seconds += d.ClipSeconds
 		if line.Tactic != "" && !slices.Contains(out.Named, line.Tactic) {
 			out.Named = append(out.Named, line.Tactic)
 		}
 	}
 	slices.Sort(out.Named)
 	return out, nil
+}
+
+// compare adds what stands beside the headline, as far as there is such.
+func (p *page) compare(r Report) {
+	if m := r.Modalities; m != nil {
+		text := newView("text", m.Text.Result, m.Text.Headline, r.peopleBeside(detect.Text)).measured(m.Text.Measures, m.Text.Answers, scored(r.Dialogues, written))
+		p.Text, p.Gap = &text, gapGrid(m.Gaps)
+	}
+	if s := r.Seen.Result; s != nil {
+		seen := newView("seen", *s, newHeadline(*s), nil)
+		p.SeenView = &seen
+	}
+	for _, people := range r.People {
+		p.People = append(p.People, peopleView{people, peopleGrid(people), labelGrid(people)})
+	}
+	for _, t := range r.Truths {
+		p.Truths = append(p.Truths, truthView{t, truthGrid(t), disagreementGrid(t)})
+	}
+	if v := r.Voices; v != nil && v.Confounded == "" {
+		p.Effects = effectGrids(*v)
+	}
+	if o := r.Scheduled; o != nil {
+		if g := lookGrid(*o); len(g.Rows) > 0 {
+			p.Looks = &g
+		}
+	}
+}
+
+func (p *page) spend(r Report) {
+	if r.Cost.Currency == "" {
+		return
+	}
+	p.Money = amount(r.Cost.Currency, r.Cost.Money)
+	if bound := r.Cost.Budget.Money; bound > 0 {
+		p.Budget = amount(r.Cost.Currency, bound)
+	}
 }
 
 // outside makes text from outside visible as it is: what is not printable would
@@ -88,71 +151,4 @@ func within(low, high score.Figure) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.3f to %.3f", low.Value, high.Value)
-}
-
-// resultView is a score.Result with its pictures.
-type resultView struct {
-	ID, Title string
-	score.Result
-	Rates     []rateLine
-	Pictured  intervalChart
-	Yes, No   barChart
-	Accuracy  intervalChart
-	Baselines []baselineLine
-}
-
-// rateLine is a headline figure beside what constant verdicts reach.
-type rateLine struct {
-	Name                   string
-	Value, Low, High       score.Figure
-	N                      int
-	Worst, Best            score.Figure
-	AlwaysYes, MajoritySay score.Figure
-}
-
-// baselineLine is the detector's, or a baseline's, line.
-type baselineLine struct {
-	Name string
-	score.Classification
-}
-
-func newResultView(id, title string, of any) resultView {
-	r, ok := of.(score.Result)
-	if p, is := of.(*score.Result); is && p != nil {
-		r, ok = *p, true
-	}
-	out := resultView{ID: id, Title: title, Result: r}
-	if !ok {
-		return out
-	}
-	c := r.Classification
-	balanced := c.Intervals.BalancedAccuracy
-	out.Rates = []rateLine{
-		{Name: "recall (truth YES)", Value: c.Intervals.Recall.Value, Low: c.Intervals.Recall.Low, High: c.Intervals.Recall.High, N: c.Intervals.Recall.N, Worst: c.Worst.Yes.Recall, Best: c.Best.Yes.Recall},
-		{Name: "specificity (truth NO)", Value: c.Intervals.Specificity.Value, Low: c.Intervals.Specificity.Low, High: c.Intervals.Specificity.High, N: c.Intervals.Specificity.N, Worst: c.Worst.No.Recall, Best: c.Best.No.Recall},
-		{Name: "balanced accuracy", Value: balanced.Value, Low: balanced.Low, High: balanced.High, N: c.Decided, Worst: c.Worst.BalancedAccuracy, Best: c.Best.BalancedAccuracy},
-		{Name: "accuracy", Value: c.Accuracy, Low: c.Intervals.Accuracy.Low, High: c.Intervals.Accuracy.High, N: c.Decided, Worst: c.Worst.Accuracy, Best: c.Best.Accuracy},
-	}
-	out.Baselines = []baselineLine{{"the detector", c}}
-	for _, b := range r.Baselines {
-		name := b.Name
-		if b.Verdict != "" {
-			name = fmt.Sprintf("%s (says %s)", b.Name, b.Verdict)
-		}
-		out.Baselines = append(out.Baselines, baselineLine{name, b.Classification})
-		figures := []score.Figure{b.Classification.Yes.Recall, b.Classification.No.Recall, b.Classification.BalancedAccuracy, b.Classification.Accuracy}
-		for i := range out.Rates {
-			switch b.Name {
-			case score.Majority:
-				out.Rates[i].MajoritySay = figures[i]
-			case score.AlwaysYes:
-				out.Rates[i].AlwaysYes = figures[i]
-			}
-		}
-	}
-	out.Pictured = rateChart(id, out.Rates)
-	out.Yes = tacticBars(id+"-yes", "Tactics of the dialogues called YES whose truth is YES", r.TacticsYes)
-	out.No = tacticBars(id+"-no", "Tactics of the dialogues called YES whose truth is NO", r.TacticsNo)
-	out.Accuracy = hitChart(id, r.TacticAccuracy)
-	return out
 }

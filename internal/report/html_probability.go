@@ -10,6 +10,7 @@ import (
 // histogram counts dialogues by their mean p(YES): truth YES above the line, truth
 // NO below it.
 type histogram struct {
+	ID            string
 	N, Unobserved int
 	Bins          []histogramBin
 }
@@ -28,8 +29,8 @@ const (
 	histogramLeft = 45
 )
 
-func newHistogram(dialogues []judgedItem) histogram {
-	out := histogram{Bins: make([]histogramBin, histogramBins)}
+func newHistogram(id string, dialogues []judgedItem) histogram {
+	out := histogram{ID: id, Bins: make([]histogramBin, histogramBins)}
 	most := 1
 	for _, d := range dialogues {
 		p, observed := ordersOf(d.judgement)[0].pYes()
@@ -59,6 +60,7 @@ func newHistogram(dialogues []judgedItem) histogram {
 
 // curve is the reliability as a picture.
 type curve struct {
+	ID string
 	Reliability
 	Dots []curveDot
 }
@@ -71,8 +73,8 @@ const (
 	curveField = 300
 )
 
-func newCurve(r Reliability) curve {
-	out := curve{Reliability: r}
+func newCurve(id string, r Reliability) curve {
+	out := curve{ID: id, Reliability: r}
 	up := func(share score.Figure) float64 { return tenth(curveTop + curveField*(1-share.Value)) }
 	for _, b := range r.Bins {
 		dot := curveDot{X: tenth(curveLeft + curveField*b.Mean), Y: up(b.Yes.Value), Low: up(b.Yes.Low), High: up(b.Yes.High)}

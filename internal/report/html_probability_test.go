@@ -77,7 +77,7 @@ func TestEqualParts(t *testing.T) {
 }
 
 func TestHistogram(t *testing.T) {
-	h := newHistogram([]judgedItem{
+	h := newHistogram("", []judgedItem{
 		asked(dialogue.Yes, vote.Constrained, 1), asked(dialogue.Yes, vote.Fallback, 0.97), asked(dialogue.No, vote.Constrained, 0),
 		asked(dialogue.No, vote.Constrained, 0.5), asked(dialogue.No, vote.Constrained),
 	})

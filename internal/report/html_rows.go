@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,10 +17,10 @@ type row struct {
 	Votes, Passes      string
 	Swapped            string // the passes with the letters exchanged
 	Margin             int
-	P, PLabel          string // the mean p(YES) as a number, and for people
+	P                  string // the mean p(YES); "-" where it wasn't observed
 	Tactic, TacticSays string
 	Quote, At          string
-	ByText             string // the verdict by the turns as written
+	Text               *row // what was said of the turns as written, where both were judged
 	Voices, Seconds    string
 	Notes              []string // failure, flags, seen
 	States             string   // what the page filters by
@@ -29,7 +30,7 @@ type row struct {
 
 func newRow(d Dialogue, media DialogueMedia) row {
 	out := row{
-		ID: outside(d.ID) + evaluation.CastingLabel(d.CastingNumber), Truth: "-", Tactics: outside(strings.Join(annotated(d), ", ")), Verdict: string(d.Verdict.Verdict), PLabel: "-",
+		ID: rendition(d.ID, d.CastingNumber), Truth: "-", Tactics: outside(strings.Join(annotated(d), ", ")), Verdict: string(d.Verdict.Verdict), P: "-",
 		Voices: outside(strings.Join(voicesOf(d), ", ")), Turns: showTurns(media.Turns, d.Evidence), Audio: media.Audio,
 	}
 	if d.Truth != dialogue.Unknown {
@@ -52,7 +53,8 @@ func newRow(d Dialogue, media DialogueMedia) row {
 		out.Notes = append(out.Notes, outside(reason))
 	}
 	if d.Text != nil {
-		out.ByText = string(d.Text.Verdict.Verdict)
+		out.Text = &row{P: "-", Verdict: string(d.Text.Verdict.Verdict)}
+		out.Text.judge(*d.Text)
 	}
 	return out
 }
@@ -66,14 +68,14 @@ func (out *row) judge(j evaluation.Judgement) {
 		out.Swapped = passesLine(orders[1])
 	}
 	if p, observed := orders[0].pYes(); observed {
-		out.P, out.PLabel = fmt.Sprintf("%.3f", p), fmt.Sprintf("%.3f", p)
+		out.P = fmt.Sprintf("%.3f", p)
 	}
 	if t := j.Tactic; t != nil {
 		out.Tactic = string(t.Tactic)
 		if out.Tactic == "" {
 			out.Tactic = "undetermined"
 		}
-		out.TacticSays = fmt.Sprintf("%d of %d passes", t.Votes, len(t.Passes))
+		out.TacticSays = tacticVotes(t.Passes)
 		if t.Second != "" {
 			out.TacticSays += fmt.Sprintf("; %s is %.3f ahead of %s", t.Argmax, share(t.Gain), t.Second)
 		}
@@ -87,6 +89,22 @@ func (out *row) judge(j evaluation.Judgement) {
 			out.At = strings.TrimPrefix(out.At+", not in the text", ", ")
 		}
 	}
+}
+
+// tacticVotes counts what the tactic passes say, in the order in which they first
+// say it.
+func tacticVotes(passes []vote.TacticLabel) string {
+	var names []string
+	counts := map[string]int{}
+	for _, p := range passes {
+		name := cmp.Or(string(p.Label), "can't say")
+		names = union(names, name)
+		counts[name]++
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%d\u00a0%s", counts[name], name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // passesLine writes every pass's vote by its first letter, with its p(YES), and how it was had where

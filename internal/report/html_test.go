@@ -15,11 +15,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/speechmanip/speechmanip/internal/annotation"
 	"github.com/speechmanip/speechmanip/internal/detect"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/report"
+	"github.com/speechmanip/speechmanip/internal/score"
 	"github.com/speechmanip/speechmanip/internal/tactic"
 	"github.com/speechmanip/speechmanip/internal/vote"
 )
@@ -118,6 +121,59 @@ func TestHTMLSays(t *testing.T) {
 func TestHTMLOfBoth(t *testing.T) {
 	page := html.UnescapeString(write(t, report.WriteHTML, build(t, paid())))
 	for _, want := range []string{"Gap between clip and text", "McNemar's exact p", "asked with the option letters in both orders", "exchanged on a second line", "by text YES"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// The page says when its links end, and lets clips in from the web only with such.
+func TestHTMLOfLinks(t *testing.T) {
+	until := time.Date(2026, 12, 1, 13, 5, 59, 0, time.FixedZone("", 3600))
+	media := report.Media{{ID: "a-found", Casting: 1}: {Audio: "https://store.example/a.wav?X-Amz-Expires=60"}}
+	r := build(t, everything())
+	linked := html.UnescapeString(write(t, report.LinkedHTMLWriter(media, until), r))
+	if !strings.Contains(linked, "links that end on 2026-12-01 12:05 UTC") || !strings.Contains(linked, "media-src https: http:") {
+		t.Error("a page of links doesn't say when they end, or refuses them")
+	}
+	if beside := html.UnescapeString(write(t, report.HTMLWriter(media), r)); strings.Contains(beside, "links that end") || strings.Contains(beside, "https: http:") {
+		t.Error("a page of clips beside it speaks of links, or lets others in")
+	}
+}
+
+// Castings are told apart, and what the voices do is shown.
+func TestHTMLOfCastings(t *testing.T) {
+	page := html.UnescapeString(write(t, report.WriteHTML, build(t, twoCastings(
+		rendered("a", dialogue.Yes, "slt rms", "YN"), rendered("b", dialogue.Yes, "rms slt", "NY"), rendered("c", dialogue.No, "slt rms", "N?"), rendered("d", dialogue.No, "slt rms", "xN"),
+	))))
+	for _, want := range []string{
+		"in each of its 2 castings", "a (casting 2)", "d (casting 1)</bdi>: synthesise turn 1", "Intervals are a bootstrap's over dialogues",
+		"Each of 4 dialogues is compared with itself in 2 castings", "The verdict depends on the casting in 2 of 2 dialogues", "with the 2 open ones",
+		"Share of YES with the voice as first speaker, minus with it as second",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// What is added to a report is on its page: people, other truths, a prevalence.
+func TestHTMLOfAdditions(t *testing.T) {
+	r := build(t, everything())
+	people := study(map[string]string{"a-found": "Y", "b-missed": "Y", "e-clean": "N", "f-alarm": "N", "j-misheard": "Y", "k-shrill": "N", hostile: "N"})
+	r.AddPeople(people, annotation.Rule{})
+	r.AddTruths(report.ConsensusTruth("audio-consensus", "votes.csv", people.Consensus(annotation.Audio, annotation.Rule{})))
+	prevalence, err := score.ParsePrevalence("250:90")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Restate(prevalence)
+	page := html.UnescapeString(write(t, report.WriteHTML, r))
+	for _, want := range []string{
+		`<th scope="col">people</th>`, "people, by audio", `key-mark3">people`, "Who were given the audio, beside the detector by audio",
+		"Where 250:90 (0.735) are manipulative", "Where 3:4 (0.429) are manipulative",
+		"audio-consensus, on what all decide", "The truths differ on 2",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
