@@ -82,10 +82,8 @@ func (b *bench) processes(t *testing.T) []usage {
 	for i, w := range b.workers {
 		u := usageOf(t, "worker "+b.roles[i], w.cmd.Process.Pid)
 		all = append(all, u)
-		if u.children > 0 { // engines
-			all[len(all)-1].cpu -= u.children
-			all = append(all, usage{name: "its engines", cpu: u.children})
-		}
+		all[len(all)-1].cpu -= u.children
+		all = append(all, usage{name: "engines of " + b.roles[i], cpu: u.children})
 	}
 	return append(all, usageOf(t, "simulators, harness", os.Getpid()))
 }
@@ -216,6 +214,9 @@ func (b *bench) printMemory(t *testing.T, starter int, progress string) {
 	t.Helper()
 	line := time.Now().Format("15:04:05") + " MiB resident:"
 	for _, u := range append(b.processes(t), usageOf(t, "starter", starter)) {
+		if u.now == 0 {
+			continue
+		}
 		line += fmt.Sprintf(" %s %d,", u.name, u.now>>20)
 	}
 	fmt.Println(line, progress)
@@ -259,7 +260,9 @@ func (m measured) print(to io.Writer) {
 	fmt.Fprintln(table, "process\tCPU s\tCPU ms a dialogue\tcores\tpeak MiB\t")
 	var sum time.Duration
 	for _, u := range m.used {
-		sum += u.cpu
+		if sum += u.cpu; u.cpu < 50*time.Millisecond && u.peak == 0 {
+			continue // no engine ran
+		}
 		fmt.Fprintf(table, "%s\t%.1f\t%.1f\t%.2f\t%d\t\n", u.name, u.cpu.Seconds(), 1000*u.cpu.Seconds()/n, u.cpu.Seconds()/wall, u.peak>>20)
 	}
 	fmt.Fprintf(table, "all\t%.1f\t%.1f\t%.2f\t\t\n", sum.Seconds(), 1000*sum.Seconds()/n, sum.Seconds()/wall)
