@@ -1,10 +1,8 @@
 package study
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Add takes in an annotator. While the study is judging they get what others leave
@@ -101,84 +99,4 @@ func (s *State) Desk(name string) Desk {
 		}
 	}
 	return desk
-}
-
-// adjudicate gives every item that waits for it to as many adjudicators as it needs.
-// It reports whether it gave any, and how many items nobody can be found for.
-func (s *State) adjudicate() (given bool, stuck int) {
-	type desk struct {
-		annotator string
-		modality  int
-	}
-	round := s.Round + 1
-	items := map[desk][]int{}
-	load := s.reviews()
-	for m := range s.Modalities {
-		for item, t := range s.tally(s.Modalities[m]) {
-			need := t.adjudicators(s.Rules.Majority)
-			for ; need > 0; need-- {
-				who := s.adjudicator(item, m, load, func(name string) bool { return slices.Contains(items[desk{name, m}], item) })
-				if who == "" {
-					break
-				}
-				items[desk{who, m}] = append(items[desk{who, m}], item)
-				load[who]++
-			}
-			if need > 0 {
-				stuck++
-			}
-		}
-	}
-	for _, a := range s.Annotators {
-		for m, modality := range s.Modalities {
-			for of := range slices.Chunk(items[desk{a.Name, m}], MaxBatch) {
-				// One that is larger goes on in the next round.
-				s.Assignments = append(s.Assignments, Entry{Status: Waiting, Assignment: Assignment{Annotator: a.Name, Modality: modality, Batch: round, Round: round, Items: of}})
-				given = true
-				break
-			}
-		}
-	}
-	if given {
-		s.Round = round
-	}
-	return given, stuck
-}
-
-// reviews counts the items that each annotator has adjudicated.
-func (s *State) reviews() map[string]int {
-	load := map[string]int{}
-	for _, e := range s.Assignments {
-		if e.Round > 0 && e.Status != Dropped {
-			load[e.Annotator] += len(e.Items)
-		}
-	}
-	return load
-}
-
-// adjudicator chooses who sees an item next: outside its voters of this modality, best
-// one who hasn't met it in another either, of these who has adjudicated least. "" is
-// nobody.
-func (s *State) adjudicator(item, modality int, load map[string]int, chosen func(string) bool) string {
-	type candidate struct {
-		name string
-		met  int
-	}
-	var all []candidate
-	for _, a := range s.Annotators {
-		if !a.Active || chosen(a.Name) || s.has(a.Name, item, func(e Entry) bool { return e.Modality == s.Modalities[modality] }) {
-			continue
-		}
-		c := candidate{name: a.Name}
-		if s.has(a.Name, item, func(Entry) bool { return true }) {
-			c.met = 1
-		}
-		all = append(all, c)
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	return slices.MinFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.met, b.met), cmp.Compare(load[a.name], load[b.name]), strings.Compare(a.name, b.name))
-	}).name
 }
