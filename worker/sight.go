@@ -23,7 +23,7 @@ type sight struct {
 	traces   *telemetry.Traces
 	observer *observer
 	health   *health
-	stop     func() // listening
+	stop     func() // listening, and watching
 }
 
 // openSight begins to be seen. Close it, also after an error.
@@ -58,7 +58,7 @@ func (o *sight) into(options *client.Options) error {
 }
 
 // works says that all workers poll. From now on the process is ready while Temporal
-// and the store answer, and measures what is to be seen in Temporal until ctx ends.
+// and the store answer, and measures what is to be seen in Temporal until it closes.
 func (o *sight) works(ctx context.Context, from overview.Source, store func(context.Context) error) error {
 	o.health.works([]check{
 		{"Temporal", func(ctx context.Context) error {
@@ -74,7 +74,10 @@ func (o *sight) works(ctx context.Context, from overview.Source, store func(cont
 	if err != nil {
 		return fmt.Errorf("make metrics: %w", err)
 	}
-	go w.run(ctx)
+	watching, end := context.WithCancel(ctx)
+	listening := o.stop
+	o.stop = func() { end(); listening() }
+	go w.run(watching)
 	return nil
 }
 
