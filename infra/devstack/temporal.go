@@ -183,6 +183,9 @@ func dynamicSettings() dynamicconfig.Client {
 		// A worker that stops takes no task along: it would be found missing only when
 		// its activity times out.
 		dynamicconfig.EnableCancelWorkerPollsOnShutdown.Key(): true,
+		// A workflow stays in memory for an hour, some 60 KB of it: the default, 128,000 of
+		// them, is more than a machine for development has.
+		dynamicconfig.HistoryCacheHostLevelMaxSize.Key(): 2000,
 		// A search attribute can be used at once after it was registered.
 		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
 		// No calls out of this machine.
