@@ -235,7 +235,7 @@ func serve(ctx context.Context, s settings, cfg config.Config, out, errOut io.Wr
 	case err := <-broken:
 		failed = fmt.Errorf("poll Temporal for work: %w", err)
 	}
-	seen.health.drains()
+	seen.drains()
 	log.Info("stopping: no new work, calls in flight may finish", zap.Duration("drain", cfg.Drain))
 	stopAll(workers)
 	return failed

@@ -23,12 +23,13 @@ type sight struct {
 	traces   *telemetry.Traces
 	observer *observer
 	health   *health
-	stop     func() // listening, and watching
+	stop     func() // listening
+	blind    func() // ends the looks at Temporal
 }
 
 // openSight begins to be seen. Close it, also after an error.
 func openSight(ctx context.Context, s settings, log *zap.Logger) (*sight, error) {
-	o := &sight{settings: s, log: log, health: &health{now: time.Now}, stop: func() {}}
+	o := &sight{settings: s, log: log, health: &health{now: time.Now}, stop: func() {}, blind: func() {}}
 	var err error
 	if o.metrics, err = telemetry.NewMetrics(log.Named("metrics")); err != nil {
 		return o, err
@@ -58,7 +59,7 @@ func (o *sight) into(options *client.Options) error {
 }
 
 // works says that all workers poll. From now on the process is ready while Temporal
-// and the store answer, and measures what is to be seen in Temporal until it closes.
+// and the store answer, and measures what is to be seen in Temporal until it drains.
 func (o *sight) works(ctx context.Context, from overview.Source, store func(context.Context) error) error {
 	o.health.works([]check{
 		{"Temporal", func(ctx context.Context) error {
@@ -75,10 +76,15 @@ func (o *sight) works(ctx context.Context, from overview.Source, store func(cont
 		return fmt.Errorf("make metrics: %w", err)
 	}
 	watching, end := context.WithCancel(ctx)
-	listening := o.stop
-	o.stop = func() { end(); listening() }
+	o.blind = end
 	go w.run(watching)
 	return nil
+}
+
+// drains says that no new work is taken.
+func (o *sight) drains() {
+	o.blind()
+	o.health.drains()
 }
 
 // close sends the last spans and stops to listen.
