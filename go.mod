@@ -33,6 +33,7 @@ require (
 	go.uber.org/zap v1.28.0
 	golang.org/x/text v0.42.0
 	google.golang.org/protobuf v1.36.12
+	gonum.org/v1/gonum v0.17.0
 )
 
 require (

@@ -2,8 +2,9 @@ package agreement
 
 import (
 	"fmt"
-	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Paired counts things that were judged under two conditions, as yes or no.
@@ -42,19 +43,9 @@ func (p Paired) McNemar() Coefficient {
 		c.Undefined = "nothing differs between the conditions"
 		return c
 	}
-	for k := range min(p.OnlyFirst, p.OnlySecond) + 1 {
-		c.Value += math.Exp(logChoose(n, k) - float64(n)*math.Ln2)
-	}
-	c.Value = min(1, 2*c.Value)
+	fewer := float64(min(p.OnlyFirst, p.OnlySecond))
+	c.Value = min(1, 2*distuv.Binomial{N: float64(n), P: 0.5}.CDF(fewer))
 	return c
-}
-
-func logChoose(n, k int) float64 {
-	logFactorial := func(n int) float64 {
-		l, _ := math.Lgamma(float64(n) + 1)
-		return l
-	}
-	return logFactorial(n) - logFactorial(k) - logFactorial(n-k)
 }
 
 // AlphaDifference returns Krippendorff's alpha of first minus that of second,

@@ -30,6 +30,9 @@ const (
 	// A simulator is a vendor's server: it shares nothing with the adapter that asks it.
 	forSimulator = "simulator/ledger simulator/schedule"
 
+	// Distributions and quantiles.
+	gonum = "gonum.org/v1/gonum"
+
 	forSuite = "testing github.com/google/go-cmp"
 )
 
@@ -41,8 +44,8 @@ var rules = map[string]rule{
 	"dialogue":   {product: "tactic"},
 	"vote":       {product: "tactic"},
 	"voice":      {product: "dialogue tactic vote", outside: "github.com/BurntSushi/toml"},
-	"score":      {product: "agreement dialogue tactic vote"},
-	"agreement":  {},
+	"score":      {product: "agreement dialogue tactic vote", outside: gonum},
+	"agreement":  {outside: gonum},
 	"annotation": {product: "dialogue vote"},
 	"audio":      {outside: "os github.com/go-audio github.com/hajimehoshi/go-mp3 github.com/mewkiz/flac"}, // os: composition spools to a temporary file
 	"prosody":    {product: "audio"},
@@ -52,7 +55,7 @@ var rules = map[string]rule{
 	"report":     {product: domain + " " + ports + " agreement annotation evaluation"},
 	"export":     {product: "audio dialogue evaluation objectstore report sample voice"},
 	"compare":    {product: "dialogue evaluation report score tactic vote"},
-	"trend":      {product: "compare evaluation report score vote"},
+	"trend":      {product: "compare evaluation report score vote", outside: gonum},
 	"webhook":    {product: "fault secret", outside: "net/http"},
 	"fault":      {},
 	"secret":     {},
@@ -91,7 +94,7 @@ var rules = map[string]rule{
 	"actions":    {outside: temporal},
 	"recent":     {},
 	"starter": {
-		product: domain + " " + ports + " agreement annotation archive codec compare config detect/baseline evaluation export fault objectstore/s3 people overview prompt report sample secret study telemetry trend workflows",
+		product: domain + " " + ports + " agreement annotate annotation archive codec compare config detect/baseline evaluation export fault objectstore/s3 people overview prompt report sample secret study telemetry trend workflows",
 		outside: temporal + " " + zap + " crypto/rand net net/http os syscall github.com/spf13",
 	},
 	"worker": {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Bootstrap says how often dialogues are drawn anew to see how far a figure may
@@ -100,13 +102,7 @@ func (e *Estimate) bound(values []float64, draws int) {
 		return
 	}
 	slices.Sort(values)
-	e.Low, e.High = defined(quantile(values, 0.025)), defined(quantile(values, 0.975))
+	e.Low, e.High = defined(stat.Quantile(0.025, stat.Empirical, values, nil)), defined(stat.Quantile(0.975, stat.Empirical, values, nil))
 }
 
 func (e *Estimate) without(reason string) { e.Low, e.High = undefined(reason), undefined(reason) }
-
-// quantile returns the least of sorted values that at least the share q of them
-// doesn't exceed.
-func quantile(sorted []float64, q float64) float64 {
-	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
-}

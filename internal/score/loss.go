@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strconv"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/speechmanip/speechmanip/internal/agreement"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/vote"
@@ -59,8 +61,8 @@ const LossConfidence = 0.95
 // dialogue, as of its castings, may all go the same way: the bounds take them for one.
 func MeasureLoss(pairs []Pair, m Metric, allowed, confidence float64) Loss {
 	out := Loss{Metric: m, Allowed: allowed, Confidence: confidence}
-	z := math.Sqrt2 * math.Erfcinv(2*(1-confidence)) // the normal quantile: one end of an interval
-	z *= math.Sqrt(float64(mostPairs(pairs)))        // Wilson's interval of so many fewer
+	z := distuv.UnitNormal.Quantile(confidence) // one end of an interval
+	z *= math.Sqrt(float64(mostPairs(pairs)))   // Wilson's interval of so many fewer
 	var strata []agreement.Paired
 	switch m {
 	case MetricRecall:

@@ -1,6 +1,9 @@
 package score
 
-import "math"
+import (
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // Mean is the mean of n values with its 95% interval by Student's t. Of the
 // differences of paired values it is the paired interval.
@@ -20,22 +23,14 @@ func MeanOf(values []float64) Mean {
 		m.Low, m.High = m.Value, m.Value
 		return m
 	}
-	n := float64(m.N)
-	var sum, squares float64
-	for _, v := range values {
-		sum += v
-	}
-	mean := sum / n
+	mean, deviation := stat.MeanStdDev(values, nil)
 	m.Value = defined(mean)
 	if m.N == 1 {
 		m.Low = undefined("one value has no spread")
 		m.High = m.Low
 		return m
 	}
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	half := t95(m.N-1) * math.Sqrt(squares/(n-1)/n)
+	half := t95(m.N-1) * stat.StdErr(deviation, float64(m.N))
 	m.Low, m.High = defined(mean-half), defined(mean+half)
 	return m
 }
@@ -43,35 +38,5 @@ func MeanOf(values []float64) Mean {
 // t95 returns the t that Student's distribution with df degrees of freedom stays
 // within, on both sides, with probability 0.95.
 func t95(df int) float64 {
-	low, high := 0.0, math.Pi/2
-	for range 60 { // halvings: beyond what a float64 tells apart
-		middle := (low + high) / 2
-		if withinT(middle, df) < 0.95 {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return math.Sqrt(float64(df)) * math.Tan(low)
-}
-
-// withinT returns the probability that |t| < sqrt(df) tan(angle), by the finite
-// series of M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions,
-// 1964, 26.7.3 (odd df) and 26.7.4 (even df).
-func withinT(angle float64, df int) float64 {
-	sin, cos := math.Sincos(angle)
-	odd := df%2 == 1
-	term := 1.0
-	if odd {
-		term = cos
-	}
-	sum := 0.0
-	for k := df%2 + 2; k <= df; k += 2 {
-		sum += term
-		term *= cos * cos * float64(k-1) / float64(k)
-	}
-	if odd {
-		return 2 / math.Pi * (angle + sin*sum)
-	}
-	return sin * sum
+	return distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Quantile(0.975)
 }

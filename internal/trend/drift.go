@@ -3,6 +3,8 @@ package trend
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/report"
 	"github.com/speechmanip/speechmanip/internal/score"
@@ -94,7 +96,8 @@ func sameDistribution(clips []draws) float64 {
 		next := make([]float64, len(chance)+steps)
 		total := c.yes + c.yesNow
 		for yesNow := max(0, total-c.n); yesNow <= min(total, c.nNow); yesNow++ {
-			p := math.Exp(choose(c.nNow, yesNow) + choose(c.n, total-yesNow) - choose(c.n+c.nNow, total))
+			p := math.Exp(combin.LogGeneralizedBinomial(float64(c.nNow), float64(yesNow)) + combin.LogGeneralizedBinomial(float64(c.n), float64(total-yesNow)) -
+				combin.LogGeneralizedBinomial(float64(c.n+c.nNow), float64(total)))
 			for d, q := range chance {
 				if q == 0 {
 					continue
@@ -115,14 +118,6 @@ func sameDistribution(clips []draws) float64 {
 
 // steps divide a difference of shares; 5 votes against 5 differ by whole ones.
 const steps = 2520
-
-// choose is the logarithm of a binomial coefficient.
-func choose(n, k int) float64 {
-	a, _ := math.Lgamma(float64(n + 1))
-	b, _ := math.Lgamma(float64(k + 1))
-	c, _ := math.Lgamma(float64(n - k + 1))
-	return a - b - c
-}
 
 func dataChange(was, now report.Report) evaluation.DataChange {
 	var out evaluation.DataChange
