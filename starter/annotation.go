@@ -27,7 +27,7 @@ func (a *app) annotationCommand() *cobra.Command {
 		a.annotationPauseCommand("pause", "Let a study stand still: judgments are refused, deadlines move", true),
 		a.annotationPauseCommand("resume", "Let a paused study go on", false),
 		a.annotationAddCommand(), a.annotationRemoveCommand(), a.annotationEraseCommand(), a.annotationCloseCommand(),
-		a.annotationExportCommand(), a.annotationConvertCommand(), a.annotationAgreementCommand(),
+		a.annotationServeCommand(), a.annotationExportCommand(), a.annotationConvertCommand(), a.annotationAgreementCommand(),
 	)
 	return cmd
 }

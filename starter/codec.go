@@ -115,13 +115,13 @@ func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler)
 	go func() { ended <- server.Serve(listener) }()
 	select {
 	case err := <-ended:
-		return fmt.Errorf("codec server: %w", err)
+		return fmt.Errorf("serve HTTP: %w", err)
 	case <-ctx.Done():
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if err := server.Shutdown(stop); err != nil {
-		return fmt.Errorf("codec server: stop: %w", err)
+		return fmt.Errorf("serve HTTP: stop: %w", err)
 	}
 	return nil
 }

@@ -59,7 +59,8 @@ type Config struct {
 	People  people.Registry
 	Studies Studies
 	Now     func() time.Time
-	Audit   func(Event) // called one at a time or at once: it has to be safe for both
+	Failed  func(error) // told why something behind the page didn't answer
+	Audit   func(Event) // both are by several requests at once
 	// BehindProxy takes the client's address, for the limit on signing in, from the last
 	// entry of X-Forwarded-For, which the proxy has to write.
 	BehindProxy bool

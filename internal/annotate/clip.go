@@ -2,6 +2,7 @@ package annotate
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -19,8 +20,11 @@ func (s *Server) clip(w http.ResponseWriter, r *http.Request, who visitor) {
 		return
 	}
 	of, err := s.study(r.Context(), who.Study)
-	if err != nil || t.item >= len(of.Items) || of.Items[t.item].Clip.IsZero() {
-		unavailable(w)
+	if err == nil && (t.item >= len(of.Items) || of.Items[t.item].Clip.IsZero()) {
+		err = fmt.Errorf("study %s has no clip of item %d", who.Study, t.item)
+	}
+	if err != nil {
+		s.unavailable(w, err)
 		return
 	}
 	select {
@@ -31,13 +35,13 @@ func (s *Server) clip(w http.ResponseWriter, r *http.Request, who visitor) {
 	}
 	body, err := s.Archive.Store.Open(r.Context(), of.Items[t.item].Clip)
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	defer body.Close()
 	data, err := io.ReadAll(body) // and checked against its hash
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", "audio/wav")

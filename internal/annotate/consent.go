@@ -25,7 +25,7 @@ func (s *Server) consented(do handler) http.HandlerFunc {
 		ok, err := s.People.Consented(r.Context(), who.Study, who.Pseudonym)
 		switch {
 		case err != nil:
-			unavailable(w)
+			s.unavailable(w, err)
 		case !ok:
 			http.Redirect(w, r, "/consent", http.StatusSeeOther)
 		default:
@@ -49,7 +49,7 @@ func (s *Server) consentPage(w http.ResponseWriter, r *http.Request, who visitor
 func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, who visitor, status int, problem string) {
 	version, text, err := s.People.ConsentText(r.Context(), who.Study)
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	show(w, status, "consent", consentView{shell: who.shell("Before you begin"), Version: version, Sections: text.Sections(), Problem: problem})
@@ -84,7 +84,7 @@ type guidelinesView struct {
 func (s *Server) guidelines(w http.ResponseWriter, r *http.Request, who visitor) {
 	of, err := s.study(r.Context(), who.Study)
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	text := of.Guidelines

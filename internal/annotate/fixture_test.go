@@ -223,7 +223,8 @@ func newWorld(t *testing.T, s study.Study) *world {
 		t.Fatal(err)
 	}
 	w.studies = newInMemory(s, w.clock.now)
-	server, err := annotate.New(annotate.Config{Archive: archive.Archive{Store: w.store}, People: w.people, Studies: w.studies, Now: w.clock.now, Audit: w.events.add})
+	server, err := annotate.New(annotate.Config{Archive: archive.Archive{Store: w.store}, People: w.people, Studies: w.studies, Now: w.clock.now, Audit: w.events.add,
+		Failed: func(err error) { t.Logf("failed: %v", err) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type answer struct {
 func (s *Server) judge(w http.ResponseWriter, r *http.Request, who visitor) {
 	desk, err := s.Studies.Desk(r.Context(), who.Study, who.Pseudonym)
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	t, number := s.asked(r, desk)
@@ -119,6 +119,8 @@ func (s *Server) showAgain(w http.ResponseWriter, r *http.Request, who visitor, 
 	var refusal Refusal
 	if errors.As(cause, &refusal) {
 		how.status, how.problem = http.StatusUnprocessableEntity, "Not saved. "+string(refusal)
+	} else {
+		s.Failed(cause)
 	}
 	progress, err := s.Studies.Progress(r.Context(), desk.Workflow)
 	if err != nil {
@@ -131,7 +133,7 @@ func (s *Server) showAgain(w http.ResponseWriter, r *http.Request, who visitor, 
 func (s *Server) finish(w http.ResponseWriter, r *http.Request, who visitor) {
 	desk, err := s.Studies.Desk(r.Context(), who.Study, who.Pseudonym)
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	if desk.Open == nil || r.PostForm.Get("part") != desk.Open.Part() {
@@ -143,7 +145,7 @@ func (s *Server) finish(w http.ResponseWriter, r *http.Request, who visitor) {
 	case errors.As(err, &refusal):
 		show(w, http.StatusUnprocessableEntity, "message", message{shell: who.shell("Not given back"), Title: "Not given back", Text: string(refusal), Again: true})
 	case err != nil:
-		unavailable(w)
+		s.unavailable(w, err)
 	default:
 		s.audit("gave back", who, desk.Open.Part())
 		http.Redirect(w, r, "/work", http.StatusSeeOther)

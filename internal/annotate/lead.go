@@ -26,7 +26,7 @@ func (leadView) Resolved(m study.ModalityStatus) int { return m.Adjudicated[stud
 func (s *Server) lead(w http.ResponseWriter, r *http.Request, who visitor) {
 	status, err := s.Studies.Status(r.Context(), who.Study)
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	view := leadView{shell: who.shell("Study " + who.Study), Status: status, Open: map[string]string{}}
@@ -62,7 +62,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, who visitor) {
 	}
 	if err != nil {
 		w.Header().Del("Content-Disposition")
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	s.audit("exported", who, name)

@@ -57,7 +57,8 @@ func show(w http.ResponseWriter, status int, name string, view any) {
 
 // unavailable says that something behind the page doesn't answer. Why is for the
 // server's log and not for the page.
-func unavailable(w http.ResponseWriter) {
+func (s *Server) unavailable(w http.ResponseWriter, why error) {
+	s.Failed(why)
 	w.Header().Set("Retry-After", "10")
 	show(w, http.StatusServiceUnavailable, "message", message{Title: "Not reachable right now", Text: "What you judged is saved. Try again in a minute.", Again: true})
 }

@@ -58,13 +58,13 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	csrf := s.seal.seal(nil, "csrf") // its nonce is random
 	plain, err := json.Marshal(session{Token: string(token), CSRF: csrf, Until: s.Now().Add(sessionLife)})
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	setCookie(w, s.seal.seal(plain, "session"), int(sessionLife.Seconds()))
@@ -107,7 +107,7 @@ func (s *Server) signedIn(do handler) http.HandlerFunc {
 			show(w, http.StatusForbidden, "enter", message{})
 			return
 		case err != nil:
-			unavailable(w)
+			s.unavailable(w, err)
 			return
 		}
 		if r.Method == http.MethodPost {

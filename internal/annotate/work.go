@@ -2,6 +2,7 @@ package annotate
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -30,7 +31,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, who visitor) {
 func (s *Server) desk(w http.ResponseWriter, r *http.Request, who visitor) (study.Desk, study.Progress, bool) {
 	desk, err := s.Studies.Desk(r.Context(), who.Study, who.Pseudonym)
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return desk, study.Progress{}, false
 	}
 	if reason := nothingToDo(desk); reason.Title != "" {
@@ -40,7 +41,7 @@ func (s *Server) desk(w http.ResponseWriter, r *http.Request, who visitor) (stud
 	}
 	progress, err := s.Studies.Progress(r.Context(), desk.Workflow)
 	if err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return desk, progress, false
 	}
 	if progress.Finished {
@@ -163,8 +164,11 @@ func (s *Server) showItem(w http.ResponseWriter, r *http.Request, who visitor, d
 	open := *desk.Open
 	item := open.Items[how.number-1]
 	of, err := s.study(r.Context(), who.Study)
-	if err != nil || item >= len(of.Items) {
-		unavailable(w)
+	if err == nil && item >= len(of.Items) {
+		err = fmt.Errorf("study %s has no item %d", who.Study, item)
+	}
+	if err != nil {
+		s.unavailable(w, err)
 		return
 	}
 	before, _ := given(progress, item)
@@ -178,7 +182,7 @@ func (s *Server) showItem(w http.ResponseWriter, r *http.Request, who visitor, d
 	if a := how.answer; a != nil {
 		view.Given, view.Heard, view.Note, view.Noted = a.Judgment, a.Heard, a.note, a.hadNote
 	} else if view.Note, err = s.note(r.Context(), who, open.Modality, item); err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	if how.answer == nil {
@@ -191,7 +195,7 @@ func (s *Server) showItem(w http.ResponseWriter, r *http.Request, who visitor, d
 	if view.Audio {
 		view.Clip = "/clip/" + s.seal.ticket(at, "clip", who.Study, who.Pseudonym)
 	} else if view.Turns, err = s.turns(r.Context(), of, item); err != nil {
-		unavailable(w)
+		s.unavailable(w, err)
 		return
 	}
 	show(w, how.status, "item", view)
