@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -37,15 +36,13 @@ func register(ctx context.Context, registry people.Registry, id string, contacts
 
 // readContacts reads a name or address a line; blank lines and those with # are none.
 func (a *app) readContacts(path string) ([]string, error) {
-	in, err := a.openInput(path)
+	text, err := a.readText(path)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
 	var contacts []string
-	lines := bufio.NewScanner(io.LimitReader(in, 1<<20))
-	for lines.Scan() {
-		contact := strings.TrimSpace(lines.Text())
+	for line := range strings.Lines(text) {
+		contact := strings.TrimSpace(line)
 		if contact == "" || strings.HasPrefix(contact, "#") {
 			continue
 		}
@@ -57,18 +54,17 @@ func (a *app) readContacts(path string) ([]string, error) {
 		}
 		contacts = append(contacts, contact)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", datasetName(path), err)
-	}
 	if len(contacts) == 0 || len(contacts) > annotation.MaxAnnotators {
 		return nil, fmt.Errorf("%s has %d annotators: use 1 to %d", datasetName(path), len(contacts), annotation.MaxAnnotators)
 	}
 	return contacts, nil
 }
 
-// maxGuidelines is the longest text of guidelines, in bytes.
-const maxGuidelines = 64 << 10
+// maxText is the longest text that a study is given, in bytes: guidelines, the consent
+// text, the list of people.
+const maxText = 64 << 10
 
+// readText reads a file of text, or standard input for "-"; "" is no file.
 func (a *app) readText(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -78,9 +74,9 @@ func (a *app) readText(path string) (string, error) {
 		return "", err
 	}
 	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, maxGuidelines+1))
-	if err == nil && len(text) > maxGuidelines {
-		err = fmt.Errorf("%s has more than %d bytes", datasetName(path), maxGuidelines)
+	text, err := io.ReadAll(io.LimitReader(in, maxText+1))
+	if err == nil && len(text) > maxText {
+		err = fmt.Errorf("%s has more than %d bytes", datasetName(path), maxText)
 	}
 	return strings.ToValidUTF8(string(text), "\uFFFD"), err
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/speechmanip/speechmanip/internal/study"
 )
 
-// TestStudyThroughAKill has eight annotators judge a hundred items in both modalities,
-// as a seeded model answers for them, while the worker is killed.
+// TestStudyThroughAKill has eight annotators, and one who is added, judge a hundred items
+// in both modalities, as a seeded model answers for them, while the worker is killed.
 func TestStudyThroughAKill(t *testing.T) {
 	t.Parallel() // it waits more than it works
 	r := newRig(t)
@@ -38,10 +38,17 @@ func TestStudyThroughAKill(t *testing.T) {
 	if err == nil || !strings.Contains(errOut, "get fewer than 3 votes") {
 		t.Errorf("a design below its votes: %v, %s", err, errOut)
 	}
-	r.starter(t, append(create, "--attention", "i100=YES", "--attention", "i101=NO")...)
+	create = append(create, "--attention", "i100=YES", "--attention", "i101=NO")
+	if plan := r.starter(t, append(create, "--plan")...); !strings.Contains(plan, "an item gets 3 to 4, on average") {
+		t.Errorf("the plan:\n%s", plan)
+	}
+	r.starter(t, create...)
+	for _, command := range []string{"pause judged", "resume judged", "add judged ivy", "links judged --base-url http://127.0.0.1 --out links.csv"} {
+		r.starter(t, append([]string{"annotation"}, strings.Fields(command)...)...)
+	}
 
 	people := newAnnotators(t, r, "judged", 200)
-	finished := people.work(t, 8)
+	finished := people.work(t, 9)
 	<-people.some
 	w.kill(t)
 	r.worker(t, "--roles", "workflows")
