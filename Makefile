@@ -86,11 +86,12 @@ test-infra: setup build ## compose, Kubernetes and Terraform files, as far as th
 
 # axe-core, which judges how the page can be used, is fetched and not kept: its
 # licence is not ours. SCREENSHOTS=folder has the pages' pictures written there.
-test-browser: ## the report's page in a real Chromium (needs chromium and npm)
-	@pages="$$(mktemp -d)"; trap 'rm -rf "$$pages"' EXIT; set -e; \
+test-browser: ## the report's and the annotation pages in a real Chromium (needs chromium and npm)
+	@pages="$$(mktemp -d)"; trap 'touch "$$pages/end"; wait; rm -rf "$$pages"' EXIT; set -e; \
 	cd infra/browsertest; npm install --no-save --no-audit --no-fund --silent axe-core@$(AXE); cd ../..; \
 	REPORT_PAGES="$$pages" go test -count=1 -run '^TestWritePages$$' ./internal/report; \
-	REPORT_PAGES="$$pages" go -C infra/browsertest test -count=1 -v ./...
+	ANNOTATION_PAGE="$$pages" go test -count=1 -run '^TestServe$$' ./internal/annotate & \
+	REPORT_PAGES="$$pages" ANNOTATION_PAGE="$$pages" go -C infra/browsertest test -count=1 -v ./...
 
 rehearse: setup build ## Temporal on PostgreSQL, seven workers, one of each role killed and replaced
 	@infra/rehearse.sh

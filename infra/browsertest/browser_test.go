@@ -34,6 +34,14 @@ type browser struct {
 func open(t *testing.T, name string) *browser {
 	t.Helper()
 	path := page(t, name)
+	b := start(t, time.Minute)
+	b.do(chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
+	return b
+}
+
+// start starts a browser, which has so long for everything.
+func start(t *testing.T, limit time.Duration) *browser {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath("/usr/bin/chromium"), chromedp.WindowSize(1280, 900))
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
@@ -43,11 +51,10 @@ func open(t *testing.T, name string) *browser {
 	if err := chromedp.Listen(ctx, b.listen); err != nil { // starts the browser
 		t.Fatal(err)
 	}
-	b.ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	b.ctx, cancel = context.WithTimeout(ctx, limit)
 	t.Cleanup(cancel)
 	call(b, network.Enable, network.EnableParams{})
 	call(b, log.Enable, cdp.Empty{})
-	b.do(chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
 	return b
 }
 

@@ -93,6 +93,8 @@ func New(c Config) (*Server, error) {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /static/{name}", http.HandlerFunc(static))
+	// Browsers ask for it by themselves.
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("GET /enter", s.enterPage)
 	mux.HandleFunc("POST /enter", s.enter)
 	mux.HandleFunc("POST /leave", s.signedIn(s.leave))
