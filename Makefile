@@ -14,7 +14,7 @@ STACK_SOURCES := $(filter-out %_test.go,$(wildcard $(STACK)/*.go)) $(STACK)/go.m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-monitoring test-browser lint vulncheck rehearse bench bench-scale clean clean-data
+.PHONY: help setup setup-test build demo dev test test-fast unit race integration test-llama test-chaos test-infra test-monitoring test-browser test-load lint vulncheck rehearse bench bench-scale clean clean-data
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -92,6 +92,10 @@ test-browser: ## the report's and the annotation pages in a real Chromium (needs
 	REPORT_PAGES="$$pages" go test -count=1 -run '^TestWritePages$$' ./internal/report; \
 	ANNOTATION_PAGE="$$pages" go test -count=1 -run '^TestServe$$' ./internal/annotate & \
 	REPORT_PAGES="$$pages" ANNOTATION_PAGE="$$pages" go -C infra/browsertest test -count=1 -v ./...
+
+# On a machine that does nothing else.
+test-load: setup-test build ## fifty annotators at the annotation page at once: how long a judgment takes to be saved
+	SPEECHMANIP_BIN="$(BIN)" SPEECHMANIP_LOAD=1 go test -count=1 -v -tags integration -run '^TestAnnotationLoad$$' ./internal/e2e
 
 rehearse: setup build ## Temporal on PostgreSQL, seven workers, one of each role killed and replaced
 	@infra/rehearse.sh

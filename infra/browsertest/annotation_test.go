@@ -52,7 +52,8 @@ func (b *browser) heading(texts ...string) {
 	}
 	b.sound(text)
 	if dir := os.Getenv("SCREENSHOTS"); dir != "" {
-		name := strings.ReplaceAll(b.t.Name()+" "+text+".png", " ", "-")
+		condition := eval[string](b, `document.querySelector("audio") ? " audio" : ""`)
+		name := strings.ReplaceAll(b.t.Name()+" "+text+condition+".png", " ", "-")
 		save(b.t, filepath.Join(dir, name), get(b, chromedp.FullScreenshot(100)))
 	}
 }

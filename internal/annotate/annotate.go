@@ -71,13 +71,13 @@ type Server struct {
 	Config
 	seal     sealer
 	sign     limiter
-	clips    chan struct{} // one for each clip that is read now
+	clips    chan struct{} // one for each clip that is sent now
 	studies  recent.Cache[study.Study]
 	consents recent.Cache[time.Time] // when somebody's consent was last looked up
 }
 
-// maxClips are read from the store at once: each is in memory as a whole.
-const maxClips = 16
+// maxClips are sent at once: each is in memory as a whole until its listener has it.
+const maxClips = 64
 
 // New returns a server with a key of its own: who was signed in with another one signs
 // in again.

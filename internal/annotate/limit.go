@@ -23,22 +23,25 @@ type limiter struct {
 	mu     sync.Mutex
 	minute time.Time
 	all    int
+	over   bool // somebody was refused in this minute
 	counts map[string]int
 }
 
-// allow counts a try, and reports whether it may be made.
-func (l *limiter) allow(address string) bool {
+// allow counts a try, and reports whether it may be made; where not, whether it is the
+// minute's first of these.
+func (l *limiter) allow(address string) (allowed, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if minute := l.now().Truncate(time.Minute); !minute.Equal(l.minute) || l.counts == nil {
-		l.minute, l.all, l.counts = minute, 0, map[string]int{}
+		l.minute, l.all, l.over, l.counts = minute, 0, false, map[string]int{}
 	}
 	if l.all >= maxAllSignIns || l.counts[address] >= maxSignIns {
-		return false
+		first, l.over = !l.over, true
+		return false, first
 	}
 	l.all++
 	l.counts[address]++
-	return true
+	return true, false
 }
 
 // address is where a request comes from; of IPv6 the network, as one person has many

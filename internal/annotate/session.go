@@ -44,8 +44,10 @@ func (s *Server) enterPage(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
-	if !s.sign.allow(address(r, s.BehindProxy)) {
-		s.audit("too many tries to sign in", visitor{}, "")
+	if allowed, first := s.sign.allow(address(r, s.BehindProxy)); !allowed {
+		if first { // a line a minute: the log can't be flooded
+			s.audit("too many tries to sign in", visitor{}, "")
+		}
 		w.Header().Set("Retry-After", "60")
 		show(w, http.StatusTooManyRequests, "enter", message{Text: "Too many tries. Wait a minute, then open your link again."})
 		return

@@ -325,14 +325,21 @@ func (r *rig) checkPayloads(t *testing.T, kept map[string]*keptHistory, mark str
 // codecServer starts one and returns its address.
 func (r *rig) codecServer(t *testing.T, token string) string {
 	t.Helper()
-	out := filepath.Join(r.dir, "codec-server.out")
+	return r.serve(t, []string{"SPEECHMANIP_CODEC_TOKEN=" + token}, "codec-server")
+}
+
+// serve runs a command of the starter that serves, on a free port, until the test ends.
+// It returns where.
+func (r *rig) serve(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	out := filepath.Join(r.dir, args[0]+".out")
 	file, err := os.Create(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	cmd := exec.Command(devstacktest.Binary(t, "starter"), "codec-server", "--listen", "127.0.0.1:0")
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(slices.Clone(r.env), "SPEECHMANIP_CODEC_TOKEN="+token), file, file
+	cmd := exec.Command(devstacktest.Binary(t, "starter"), append(args, "--listen", "127.0.0.1:0")...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(slices.Clone(r.env), env...), file, file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -340,11 +347,11 @@ func (r *rig) codecServer(t *testing.T, token string) string {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the codec server ends with %v", err)
+			t.Errorf("%s ends with %v", args[0], err)
 		}
 	})
 	address := ""
-	waitFor(t, 30*time.Second, "the codec server", func() bool {
+	waitFor(t, 30*time.Second, args[0], func() bool {
 		said, err := os.ReadFile(out)
 		address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(string(said))
 		return err == nil && address != ""
