@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// How often somebody may try to sign in within a minute, from one address and from all
-// together. Tokens can't be guessed; the limit keeps the store from being asked.
+// How often somebody may try to sign in within a minute: in vain from one address, which
+// a whole class may share, and at all from all together. Tokens can't be guessed; the
+// limit keeps the store from being asked.
 const (
-	maxSignIns    = 20
-	maxAllSignIns = 600
+	maxFailures = 20
+	maxSignIns  = 600
 )
 
 // limiter counts by minutes.
 type limiter struct {
 	now func() time.Time
 
-	mu     sync.Mutex
-	minute time.Time
-	all    int
-	over   bool // somebody was refused in this minute
-	counts map[string]int
+	mu       sync.Mutex
+	minute   time.Time
+	tries    int
+	over     bool           // somebody was refused in this minute
+	failures map[string]int // by address
 }
 
 // allow counts a try, and reports whether it may be made; where not, whether it is the
@@ -32,16 +33,22 @@ type limiter struct {
 func (l *limiter) allow(address string) (allowed, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if minute := l.now().Truncate(time.Minute); !minute.Equal(l.minute) || l.counts == nil {
-		l.minute, l.all, l.over, l.counts = minute, 0, false, map[string]int{}
+	if minute := l.now().Truncate(time.Minute); !minute.Equal(l.minute) || l.failures == nil {
+		l.minute, l.tries, l.over, l.failures = minute, 0, false, map[string]int{}
 	}
-	if l.all >= maxAllSignIns || l.counts[address] >= maxSignIns {
+	if l.tries >= maxSignIns || l.failures[address] >= maxFailures {
 		first, l.over = !l.over, true
 		return false, first
 	}
-	l.all++
-	l.counts[address]++
+	l.tries++
 	return true, false
+}
+
+// failed says that a try that was allowed was in vain.
+func (l *limiter) failed(address string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failures[address]++
 }
 
 // address is where a request comes from; of IPv6 the network, as one person has many

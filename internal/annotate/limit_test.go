@@ -41,14 +41,20 @@ func TestLimiter(t *testing.T) {
 			t.Errorf("%s: allowed %t, first refusal %t", address, a, f)
 		}
 	}
-	for range maxSignIns {
+	for range maxFailures {
 		try("a", true, false)
+		try("class", true, false)
+		l.failed("a")
 	}
+	try("class", true, false)
 	try("a", false, true)
 	try("a", false, false)
 	try("b", true, false)
 	now = now.Add(time.Minute)
-	try("a", true, false)
+	for range maxSignIns {
+		try("a", true, false)
+	}
+	try("b", false, true)
 }
 
 func TestTickets(t *testing.T) {

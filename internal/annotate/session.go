@@ -44,7 +44,8 @@ func (s *Server) enterPage(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
-	if allowed, first := s.sign.allow(address(r, s.BehindProxy)); !allowed {
+	from := address(r, s.BehindProxy)
+	if allowed, first := s.sign.allow(from); !allowed {
 		if first { // a line a minute: the log can't be flooded
 			s.audit("too many tries to sign in", visitor{}, "")
 		}
@@ -55,6 +56,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	token := secret.Text(r.PostFormValue("token"))
 	link, err := s.People.Find(r.Context(), token)
 	if errors.Is(err, people.ErrNoLink) {
+		s.sign.failed(from)
 		s.audit("sign-in refused", visitor{}, "")
 		show(w, http.StatusForbidden, "enter", message{Text: "This link is not valid, or not any more. Ask whoever sent it to you for a new one."})
 		return
