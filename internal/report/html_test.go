@@ -143,13 +143,11 @@ func TestHTMLOfLinks(t *testing.T) {
 
 // Castings are told apart, and what the voices do is shown.
 func TestHTMLOfCastings(t *testing.T) {
-	page := html.UnescapeString(write(t, report.WriteHTML, build(t, twoCastings(
-		rendered("a", dialogue.Yes, "slt rms", "YN"), rendered("b", dialogue.Yes, "rms slt", "NY"), rendered("c", dialogue.No, "slt rms", "N?"), rendered("d", dialogue.No, "slt rms", "xN"),
-	))))
+	page := html.UnescapeString(write(t, report.WriteHTML, full(t)))
 	for _, want := range []string{
 		"in each of its 2 castings", "a (casting 2)", "d (casting 1)</bdi>: synthesise turn 1", "Intervals are a bootstrap's over dialogues",
 		"Each of 4 dialogues is compared with itself in 2 castings", "The verdict depends on the casting in 2 of 2 dialogues", "with the 2 open ones",
-		"Share of YES with the voice as first speaker, minus with it as second",
+		"Share of YES with the voice as first speaker, minus with it as second", "Regression shown", "base (baseline)",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -157,10 +155,23 @@ func TestHTMLOfCastings(t *testing.T) {
 	}
 }
 
-// What is added to a report is on its page: people, other truths, a prevalence.
-func TestHTMLOfAdditions(t *testing.T) {
-	r := build(t, everything())
-	people := study(map[string]string{"a-found": "Y", "b-missed": "Y", "e-clean": "N", "f-alarm": "N", "j-misheard": "Y", "k-shrill": "N", hostile: "N"})
+// full has castings, and all that is added to a report: people, another truth, a
+// prevalence, a schedule's look.
+func full(t *testing.T) report.Report {
+	t.Helper()
+	r := build(t, twoCastings(
+		rendered("a", dialogue.Yes, "slt rms", "YN"), rendered("b", dialogue.Yes, "rms slt", "NY"), rendered("c", dialogue.No, "slt rms", "N?"), rendered("d", dialogue.No, "slt rms", "xN"),
+	))
+	r.Scheduled = &evaluation.Outcome{Schedule: "nightly", Look: 3, Regression: evaluation.RegressionShown, Against: []evaluation.Against{
+		{Evaluation: "base", Baseline: true, Checks: []score.Loss{{Metric: score.MetricRecall, N: 4, Before: score.Figure{Value: 0.75, Defined: true}, Shown: true}}},
+	}}
+	add(t, &r, study(map[string]string{"a": "YYN", "b": "NN", "c": "N", "d": "NY"}))
+	return r
+}
+
+// add adds people, their consensus as a truth, and the paper's prevalence.
+func add(t *testing.T, r *report.Report, people annotation.Set) {
+	t.Helper()
 	r.AddPeople(people, annotation.Rule{})
 	r.AddTruths(report.ConsensusTruth("audio-consensus", "votes.csv", people.Consensus(annotation.Audio, annotation.Rule{})))
 	prevalence, err := score.ParsePrevalence("250:90")
@@ -168,6 +179,12 @@ func TestHTMLOfAdditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Restate(prevalence)
+}
+
+// What is added to a report is on its page.
+func TestHTMLOfAdditions(t *testing.T) {
+	r := build(t, everything())
+	add(t, &r, study(map[string]string{"a-found": "Y", "b-missed": "Y", "e-clean": "N", "f-alarm": "N", "j-misheard": "Y", "k-shrill": "N", hostile: "N"}))
 	page := html.UnescapeString(write(t, report.WriteHTML, r))
 	for _, want := range []string{
 		`<th scope="col">people</th>`, "people, by audio", `key-mark3">people`, "Who were given the audio, beside the detector by audio",
@@ -220,11 +237,24 @@ func many(n int) report.Input {
 
 // TestHTMLSize keeps the page of the whole data set small enough to be mailed.
 func TestHTMLSize(t *testing.T) {
-	page := write(t, report.WriteHTML, build(t, many(2915)))
+	in := many(2915)
+	r := build(t, in)
+	page := write(t, report.WriteHTML, r)
 	if len(page) > 5_000_000 {
 		t.Errorf("the page of 2,915 dialogues has %d bytes, want at most 5 MB", len(page))
 	}
-	t.Logf("%d bytes", len(page))
+	media := report.Media{}
+	for _, r := range in.Records {
+		for i := range 7 { // MentalManip's dialogues have 6.6 turns and 528 bytes in the mean
+			media[r.Rendition()] = report.DialogueMedia{Audio: "clips/" + r.ID + ".wav", Turns: append(media[r.Rendition()].Turns,
+				report.MediaTurn{Speaker: "Person1", Text: strings.Repeat("what ", 14) + "it is", Start: 3.25 * float64(i), End: 3.25*float64(i) + 3})}
+		}
+	}
+	played := write(t, report.HTMLWriter(media), r)
+	if len(played) > 5_000_000 {
+		t.Errorf("with what was said it has %d bytes, want at most 5 MB", len(played))
+	}
+	t.Logf("%d bytes, %d with what was said", len(page), len(played))
 }
 
 // TestWritePages writes the pages that the browser's tests open, where asked to.
@@ -237,6 +267,7 @@ func TestWritePages(t *testing.T) {
 		"small.html":    write(t, report.HTMLWriter(attackedMedia()), build(t, everything())),
 		"attacked.html": write(t, report.HTMLWriter(attackedMedia()), build(t, attacked())),
 		"both.html":     write(t, report.WriteHTML, build(t, paid())),
+		"full.html":     write(t, report.WriteHTML, full(t)),
 		"large.html":    write(t, report.WriteHTML, build(t, many(2915))),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
