@@ -102,6 +102,7 @@ func TestCountWithStored(t *testing.T) {
 		Speech:    evaluation.Cost{Calls: 1, Money: 1500},
 		Judging:   evaluation.Cost{Calls: 18, Money: 7200},
 		Total:     evaluation.Cost{Calls: 19, Money: 8700},
+		Actions:   2 * 17, // no search attribute is upserted
 		Stages: []stage{
 			{Name: "speaking", Calls: 1, AtOnce: 5, Each: 2, Seconds: 2},
 			{Name: "recognising", Calls: 2, AtOnce: 2, Each: 1.5, Seconds: 1.5},
