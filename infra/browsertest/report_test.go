@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -82,11 +83,11 @@ func TestPlayer(t *testing.T) {
 	if !eval[bool](b, `document.querySelector(".turns").open`) {
 		t.Error("the dialogue doesn't unfold by the keyboard")
 	}
-	b.do(chromedp.Click(".turns summary"))
+	b.do(chromedp.Click("details.turns > summary"))
 	if eval[bool](b, `document.querySelector(".turns").open`) {
 		t.Error("the dialogue doesn't fold by a click")
 	}
-	b.do(chromedp.Click(".turns summary"))
+	b.do(chromedp.Click("details.turns > summary"))
 	speaking := `Array.from(document.querySelectorAll("li.speaking")).map(e => e.textContent)`
 	if before := eval[[]string](b, speaking); len(before) != 0 {
 		t.Errorf("%q are marked before anything is played", before)
@@ -98,13 +99,77 @@ func TestPlayer(t *testing.T) {
 		audio.muted = true;
 		audio.play().catch(failed);
 	})`)
-	if len(heard) != 1 || heard[0] != "Person1 Go on, You will regret it!" {
+	if len(heard) != 1 || !strings.HasPrefix(heard[0], "Person1 Go on, You will regret it!") {
 		t.Errorf("at 1.2 s %q are marked", heard)
+	}
+	if n := eval[int](b, `document.querySelectorAll(".timeline rect.speaking.evidence").length`); n != 1 {
+		t.Errorf("%d turns are marked on the timeline, want 1", n)
 	}
 	if after := eval[[]string](b, `(async () => { const a = document.querySelector("audio"); a.pause(); await new Promise(r => setTimeout(r, 50)); return `+speaking+`; })()`); len(after) != 0 {
 		t.Errorf("%q are marked after the pause", after)
 	}
+	// A turn is played from its start by the keyboard.
+	b.do(chromedp.Focus("button.play"), chromedp.KeyEvent("\r"))
+	from := eval[float64](b, `new Promise(done => { const audio = document.querySelector("audio"); audio.muted = true; const seen = () => audio.paused ? setTimeout(seen, 20) : done(audio.currentTime); seen(); })`)
+	if from < 1 || from >= 3 {
+		t.Errorf("the turn that begins at 1 s is played from %.2f s", from)
+	}
+	if name := eval[string](b, `document.querySelector(".play").getAttribute("aria-label")`); name != "1.0 s, play from turn 1" {
+		t.Errorf("the button is called %q", name)
+	}
 	b.quiet("clips/a.wav")
+}
+
+// TestBundle plays every clip of a real bundle, where REPORT_BUNDLE names the folder
+// that starter report --bundle made, and follows each on its timeline.
+func TestBundle(t *testing.T) {
+	dir := os.Getenv("REPORT_BUNDLE")
+	if dir == "" {
+		t.Skip("REPORT_BUNDLE names no bundle")
+	}
+	t.Setenv("REPORT_PAGES", dir)
+	b := open(t, "report.html")
+	if n := eval[int](b, `document.querySelectorAll("audio").length`); n == 0 {
+		t.Fatal("the bundle has no player")
+	}
+	b.do(chromedp.Click("h1")) // before a person does something no page may play
+	wrong := eval[[]string](b, `(async () => {
+		const wrong = [];
+		for (const details of Array.from(document.querySelectorAll(".turns")).filter(d => d.querySelector("audio"))) {
+			details.open = true;
+			await new Promise(done => setTimeout(done, 50));
+			const audio = details.querySelector("audio"), turns = Array.from(details.querySelectorAll("li[data-from]"));
+			const last = turns.at(-1), wanted = Number(last.dataset.from) + 0.1;
+			audio.muted = true;
+			audio.currentTime = wanted;
+			await audio.play().catch(e => wrong.push(audio.src + ": " + e.message));
+			for (let i = 0; i < 100 && !(audio.currentTime > wanted && details.querySelector("li.speaking")); i++) await new Promise(done => setTimeout(done, 20));
+			const speaking = Array.from(details.querySelectorAll("li.speaking"));
+			if (!(audio.duration >= Number(last.dataset.to) - 0.05)) wrong.push(audio.src + ": " + audio.duration + " s, its last turn ends at " + last.dataset.to);
+			if (speaking.length !== 1 || speaking[0] !== last) wrong.push(audio.src + ": " + speaking.length + " turns are marked in the last one");
+			audio.pause();
+		}
+		return wrong;
+	})()`)
+	for _, what := range wrong {
+		t.Error(what)
+	}
+	b.quiet(".wav", ".mp3", ".flac")
+}
+
+// A clip that is not there is said to be so.
+func TestGoneClip(t *testing.T) {
+	b := open(t, "small.html")
+	said := eval[string](b, `new Promise(done => {
+		const audio = document.querySelector("audio");
+		const details = audio.closest("details");
+		new MutationObserver(() => { const p = details.querySelector("[role=alert]"); if (p) done(p.textContent); }).observe(details, {childList: true, subtree: true});
+		details.open = true;
+		setTimeout(() => { audio.preload = "auto"; audio.src = "clips/gone.wav"; }, 100);
+	})`)
+	if !strings.Contains(said, "can't be played") {
+		t.Errorf("the page says %q", said)
+	}
 }
 
 // Whatever ids, replies and settings hold, it stays text.
@@ -141,7 +206,7 @@ func TestAccessible(t *testing.T) {
 	if err != nil {
 		t.Skip("no axe-core: use make test-browser")
 	}
-	for _, test := range []struct{ page, scheme string }{{"small.html", "light"}, {"small.html", "dark"}, {"both.html", "light"}} {
+	for _, test := range []struct{ page, scheme string }{{"small.html", "light"}, {"small.html", "dark"}, {"both.html", "light"}, {"full.html", "light"}} {
 		b := open(t, test.page)
 		look(b, test.scheme, "")
 		eval[chromedp.Void](b, `document.querySelectorAll("details").forEach(d => d.open = true)`)
@@ -179,7 +244,7 @@ func TestScreenshots(t *testing.T) {
 	}{
 		{"light", "small.html", "light", "", 1280}, {"dark", "small.html", "dark", "", 1280},
 		{"narrow", "small.html", "light", "", 375}, {"print", "small.html", "light", "print", 800},
-		{"hostile", "attacked.html", "dark", "", 1280}, {"both", "both.html", "light", "", 1280}, {"large", "large.html", "light", "", 1280},
+		{"hostile", "attacked.html", "dark", "", 1280}, {"both", "both.html", "light", "", 1280}, {"full", "full.html", "light", "", 1280}, {"large", "large.html", "light", "", 1280},
 	} {
 		b := open(t, picture.page)
 		look(b, picture.scheme, picture.media)
