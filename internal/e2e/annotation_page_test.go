@@ -101,7 +101,32 @@ func (c crowd) judge(t *testing.T) []time.Duration {
 	if len(exported) != len(saved.labels) || len(exported) < c.items {
 		t.Errorf("%d judgments exported, %d acknowledged, of %d items", len(exported), len(saved.labels), c.items)
 	}
+	leads(ctx, t, r, base)
 	return saved.took
+}
+
+// leads looks at what the study's leader sees when all is judged.
+func leads(ctx context.Context, t *testing.T, r *rig, base string) {
+	t.Helper()
+	link := filepath.Join(r.dir, "leader.csv")
+	r.starter(t, "annotation", "links", "judged", "--base-url", base, "--out", link, "--leader")
+	data, err := os.ReadFile(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, _ := strings.Cut(strings.TrimSpace(string(data)), "#")
+	p := &person{base: base}
+	if _, err := p.send(ctx, "/enter", url.Values{"token": {token}}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/lead": "Study judged", "/lead/long": r.starter(t, "annotation", "export", "judged"),
+		"/lead/consensus": "adjudication", "/lead/agreement": "Krippendorff",
+	} {
+		if text, err := p.send(ctx, path, nil); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %v\n%.1000s", path, err, text)
+		}
+	}
 }
 
 type savedAnswers struct {
