@@ -14,6 +14,7 @@ import (
 const (
 	plotLeft  = 190
 	plotRight = 450
+	barRight  = 420 // of the longest bar: its count needs more room
 	lineStep  = 26
 )
 
@@ -42,7 +43,7 @@ func tacticBars(id, title string, t score.TacticTable) barChart {
 	}
 	add := func(label string, count int) {
 		y := len(out.Bars) * lineStep
-		width := tenth(float64(plotRight-plotLeft) * float64(count) / float64(most))
+		width := tenth(float64(barRight-plotLeft) * float64(count) / float64(most))
 		out.Bars = append(out.Bars, bar{
 			Label: label, Count: count, Percent: fmt.Sprintf("%.1f%%", 100*float64(count)/float64(t.N)),
 			Y: y + 4, TextY: y + 18, Width: width, EndX: tenth(plotLeft + width + 8),
