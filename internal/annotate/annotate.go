@@ -71,13 +71,11 @@ type Server struct {
 	Config
 	seal     sealer
 	sign     limiter
-	clips    chan struct{} // one for each clip that is sent now
+	making   chan struct{}        // one for each clip that is made ready now
+	sounds   recent.Cache[[]byte] // clips, by key
 	studies  recent.Cache[study.Study]
 	consents recent.Cache[time.Time] // when somebody's consent was last looked up
 }
-
-// maxClips are sent at once: each is in memory as a whole until its listener has it.
-const maxClips = 64
 
 // New returns a server with a key of its own: who was signed in with another one signs
 // in again.
@@ -86,7 +84,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Config: c, seal: seal, sign: limiter{now: c.Now}, clips: make(chan struct{}, maxClips)}, nil
+	return &Server{Config: c, seal: seal, sign: limiter{now: c.Now}, making: make(chan struct{}, maxClips)}, nil
 }
 
 // Handler returns all of the page.

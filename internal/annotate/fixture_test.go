@@ -3,7 +3,6 @@ package annotate_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/annotate"
 	"github.com/speechmanip/speechmanip/internal/annotation"
 	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/audio"
 	"github.com/speechmanip/speechmanip/internal/dialogue"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/objectstore/mem"
@@ -129,7 +129,7 @@ func newStudy(t *testing.T, store objectstore.Store, s study.Study, items int, s
 	}
 	s.Lines = lines
 	for i, d := range dialogues {
-		clip, err := store.Put(t.Context(), fmt.Sprintf("clips/%s-%d.wav", secretVoice, i), bytes.NewReader(silence(seconds, byte(i))), objectstore.PutOptions{})
+		clip, err := store.Put(t.Context(), fmt.Sprintf("clips/%s-%d.wav", secretVoice, i), bytes.NewReader(quiet(t, seconds, i)), objectstore.PutOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,14 +141,16 @@ func newStudy(t *testing.T, store objectstore.Store, s study.Study, items int, s
 	return s
 }
 
-// silence is a WAV file of 8 kHz, but for one sample.
-func silence(seconds float64, mark byte) []byte {
-	n := uint32(seconds * 8000 * 2)
-	wav := append([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, 36+n)...)
-	wav = append(wav, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data"...)
-	wav = append(binary.LittleEndian.AppendUint32(wav, n), make([]byte, n)...)
-	wav[len(wav)-2] = mark
-	return wav
+// quiet is a clip as the composer writes it: it names its dialogue.
+func quiet(t *testing.T, seconds float64, i int) []byte {
+	t.Helper()
+	pcm := audio.PCM{Rate: 8000, Samples: make([]float32, int(seconds*8000))}
+	pcm.Samples[i] = 0.5
+	var out audio.Buffer
+	if err := audio.EncodeWAV(&out, pcm, &audio.Provenance{Title: fmt.Sprint(secretID, "-", i), Synthesizer: secretVoice, Software: secretVoice}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 func assignments(annotator string, items ...int) []study.Assignment {

@@ -83,7 +83,7 @@ var rules = map[string]rule{
 
 	// What stands between ports and Temporal, and the mains.
 	"archive":    {product: "detect dialogue evaluation fault objectstore report study"},
-	"annotate":   {product: "annotation archive evaluation people recent secret study", outside: "crypto/rand net net/http"},
+	"annotate":   {product: "annotation archive audio evaluation objectstore people recent secret study", outside: "crypto/rand net net/http"},
 	"people":     {product: "annotation evaluation objectstore secret", outside: "crypto/rand github.com/BurntSushi/toml"},
 	"activities": {product: domain + " " + ports + " archive evaluation fault prosody recent report study trend webhook", outside: temporal + " " + zap + " net/http os"},
 	"workflows":  {product: "activities detect dialogue evaluation objectstore recognize speech study tactic voice vote", outside: temporal}, // of the ports it takes types only
