@@ -206,21 +206,32 @@ func form(page string, more ...string) url.Values {
 	return values
 }
 
-// send sends a request, with a form as POST, and follows nothing.
+// send sends a request, with a form as POST, and follows nothing. What the page says
+// can't be had right now is asked for again, as a person would.
 func (p *person) send(ctx context.Context, path string, values url.Values) (string, error) {
+	for {
+		status, text, err := p.once(ctx, path, values)
+		if status != http.StatusServiceUnavailable || ctx.Err() != nil {
+			return text, err
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+}
+
+func (p *person) once(ctx context.Context, path string, values url.Values) (int, string, error) {
 	method, want := http.MethodGet, http.StatusOK
 	if values != nil {
 		method, want = http.MethodPost, http.StatusSeeOther
 	}
 	req, err := http.NewRequestWithContext(ctx, method, p.base+path, strings.NewReader(values.Encode()))
 	if err != nil {
-		return "", err
+		return 0, "", err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Cookie", p.cookie)
 	res, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		return "", err
+		return 0, "", err
 	}
 	defer res.Body.Close()
 	for _, c := range res.Cookies() {
@@ -230,5 +241,5 @@ func (p *person) send(ctx context.Context, path string, values url.Values) (stri
 	if err == nil && res.StatusCode != want {
 		err = fmt.Errorf("%s answers %d: %.500s", path, res.StatusCode, body)
 	}
-	return string(body), err
+	return res.StatusCode, string(body), err
 }
