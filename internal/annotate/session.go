@@ -31,6 +31,8 @@ func (v visitor) name() string {
 	return v.Pseudonym
 }
 
+// session is what the cookie holds. It is never printed; a secret.Text would be sealed as
+// its placeholder.
 type session struct {
 	Token string    `json:"token"`
 	CSRF  string    `json:"csrf"`
