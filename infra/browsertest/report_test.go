@@ -120,7 +120,7 @@ func TestPlayer(t *testing.T) {
 	b.quiet("clips/a.wav")
 }
 
-// TestBundle plays every clip of a real bundle, where REPORT_BUNDLE names the folder
+// TestBundle plays the first clips of a real bundle, where REPORT_BUNDLE names the folder
 // that starter report --bundle made, and follows each on its timeline.
 func TestBundle(t *testing.T) {
 	dir := os.Getenv("REPORT_BUNDLE")
@@ -132,10 +132,10 @@ func TestBundle(t *testing.T) {
 	if n := eval[int](b, `document.querySelectorAll("audio").length`); n == 0 {
 		t.Fatal("the bundle has no player")
 	}
-	b.do(chromedp.Click("h1")) // before a person does something no page may play
+	b.do(chromedp.Click("header > h1")) // before a person does something no page may play
 	wrong := eval[[]string](b, `(async () => {
 		const wrong = [];
-		for (const details of Array.from(document.querySelectorAll(".turns")).filter(d => d.querySelector("audio"))) {
+		for (const details of Array.from(document.querySelectorAll(".turns")).filter(d => d.querySelector("audio")).slice(0, 5)) {
 			details.open = true;
 			await new Promise(done => setTimeout(done, 50));
 			const audio = details.querySelector("audio"), turns = Array.from(details.querySelectorAll("li[data-from]"));
