@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/speechmanip/speechmanip/internal/audio"
 	"github.com/speechmanip/speechmanip/internal/detect"
@@ -175,8 +176,12 @@ func (r *Records) CloseChunk(ctx context.Context, id string, chunk int) (objects
 	return ref, toTemporal(err)
 }
 
-// WriteReport builds the report from what is stored and stores it.
+// WriteReport notes that the evaluation has ended, builds the report from what is
+// stored, and stores it.
 func (r *Records) WriteReport(ctx context.Context, id string) (objectstore.Ref, error) {
+	if err := r.Library.Archive.PutEnded(ctx, id, evaluation.Ended{Ended: time.Now().UTC()}); err != nil {
+		return objectstore.Ref{}, toTemporal(err)
+	}
 	built, err := r.Library.Archive.Report(ctx, id)
 	if err != nil {
 		return objectstore.Ref{}, toTemporal(err)

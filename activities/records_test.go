@@ -138,6 +138,13 @@ func TestCloseChunkAndReport(t *testing.T) {
 	if ref.Key != evaluation.ReportKey("e", "report.json") || built.Evaluation != "e" || built.Items != 1 || built.Pending != 0 || len(built.Dialogues) != 1 {
 		t.Errorf("report %q of %d items, %d pending, %d dialogues", ref.Key, built.Items, built.Pending, len(built.Dialogues))
 	}
+	if took := built.Took; took == nil || !took.Started.Equal(noon) || took.Seconds <= 0 {
+		t.Errorf("it took %+v", took)
+	}
+	again := get[report.Report](t, f.store, must[objectstore.Ref](t, f.records.WriteReport, "e"))
+	if *again.Took != *built.Took {
+		t.Errorf("written again, the report has another end: %v, %v", again.Took, built.Took)
+	}
 	_, err := run[objectstore.Ref](t, f.records.WriteReport, "another")
 	failedWith(t, err, "object_not_found", false)
 }

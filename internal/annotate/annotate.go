@@ -5,7 +5,6 @@ package annotate
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -39,9 +38,6 @@ type Studies interface {
 type Refusal string
 
 func (r Refusal) Error() string { return string(r) }
-
-// ErrNotRunning says that a study has no workflow any more.
-var ErrNotRunning = errors.New("the study is not running")
 
 // Event is a line of the audit log. It has no name of a person, no address, no token,
 // no item and no answer.

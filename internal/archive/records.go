@@ -128,6 +128,28 @@ func (a Archive) CountRecords(ctx context.Context, id string) (int, error) {
 	return count, nil
 }
 
+// PutEnded stores when an evaluation ended; the first time counts. It fails when there
+// is no such evaluation.
+func (a Archive) PutEnded(ctx context.Context, id string, e evaluation.Ended) error {
+	if _, err := a.Store.Stat(ctx, evaluation.ManifestKey(id)); err != nil {
+		return err
+	}
+	_, err := objectstore.PutJSON(ctx, a.Store, evaluation.EndedKey(id), e, objectstore.PutOptions{IfAbsent: true})
+	if errors.Is(err, objectstore.ErrExists) {
+		return nil
+	}
+	return err
+}
+
+// ended reads when an evaluation ended, the zero value while it goes on.
+func (a Archive) ended(ctx context.Context, id string) (evaluation.Ended, error) {
+	e, err := objectstore.GetJSON[evaluation.Ended](ctx, a.Store, objectstore.Ref{Key: evaluation.EndedKey(id)})
+	if errors.Is(err, objectstore.ErrNotFound) {
+		return evaluation.Ended{}, nil
+	}
+	return e, err
+}
+
 // Report builds the report from what is stored now.
 func (a Archive) Report(ctx context.Context, id string) (report.Report, error) {
 	m, _, err := a.Manifest(ctx, id)
@@ -147,6 +169,9 @@ func (a Archive) Report(ctx context.Context, id string) (report.Report, error) {
 		if in.Facts, err = objectstore.GetJSON[[]detect.Fact](ctx, a.Store, engines.Facts); err != nil {
 			return report.Report{}, fmt.Errorf("read what the detector found out about its server: %w", err)
 		}
+	}
+	if in.Ended, err = a.ended(ctx, id); err != nil {
+		return report.Report{}, err
 	}
 	if in.Shown, in.ShownTexts, err = a.shown(ctx, m, engines); err != nil {
 		return report.Report{}, err

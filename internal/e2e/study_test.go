@@ -25,9 +25,10 @@ import (
 	"github.com/speechmanip/speechmanip/internal/study"
 )
 
-// TestStudyThroughAKill has eight annotators, and one who is added, judge a hundred items
-// in both modalities, as a seeded model answers for them, while the worker is killed.
-func TestStudyThroughAKill(t *testing.T) {
+// TestStudiesThroughAKill has annotators judge a hundred items in both modalities, as a
+// seeded model answers for them, while the worker is killed: in one study eight who meet
+// the same items twice, and one who is added; in another eight who meet none again.
+func TestStudiesThroughAKill(t *testing.T) {
 	t.Parallel() // it waits more than it works
 	r := newRig(t)
 	r.judged(t, "judged", 104)
@@ -43,54 +44,75 @@ func TestStudyThroughAKill(t *testing.T) {
 		t.Errorf("the plan:\n%s", plan)
 	}
 	r.starter(t, create...)
+	r.starter(t, append(create, "--id", "apart", "--repeat", "disjoint")...)
 	for _, command := range []string{"pause judged", "resume judged", "add judged ivy", "links judged --base-url http://127.0.0.1 --out links.csv"} {
 		r.starter(t, append([]string{"annotation"}, strings.Fields(command)...)...)
 	}
 
-	people := newAnnotators(t, r, "judged", 200)
-	finished := people.work(t, 9)
+	people, others := newAnnotators(t, r, "judged", 200), newAnnotators(t, r, "apart", 200)
+	finished, othersFinished := people.work(t, 9), others.work(t, 8)
 	<-people.some
+	<-others.some
 	w.kill(t)
 	r.worker(t, "--roles", "workflows")
 	finished()
-	t.Logf("%d judgments acknowledged, the longest after %s", len(people.acknowledged), people.longest.Round(time.Millisecond))
+	othersFinished()
 
-	people.lostNone(t, r.starter(t, "annotation", "export", "judged", "--form", "batches", "--private"))
-	long := r.starter(t, "annotation", "export", "judged")
-	votes := map[string]int{}
-	for _, row := range rows(t, long) {
-		votes[row["item"]+" "+row["modality"]]++
-	}
-	for item, n := range votes {
-		if n < 3 {
-			t.Errorf("%s has %d votes", item, n)
+	r.completed(t, people)
+	for who, modalities := range r.completed(t, others) {
+		if len(modalities) > 1 {
+			t.Errorf("%s is met in both modalities", who)
 		}
 	}
-	if len(votes) != 200 {
-		t.Errorf("%d items with votes, want 100 in each modality", len(votes))
-	}
-	adjudicated := 0
-	for _, row := range rows(t, r.starter(t, "annotation", "export", "judged", "--form", "consensus")) {
-		tie := row["yes"] == row["no"]
-		if row["label"] == "UNRESOLVED" || tie != (row["adjudication"] == "resolved") {
-			t.Errorf("%v", row)
-		}
-		if tie {
-			adjudicated++
-		}
-	}
-	var view struct{ Stage study.Stage }
-	if text := r.starter(t, "annotation", "status", "judged", "--json"); json.Unmarshal([]byte(text), &view) != nil || view.Stage != study.Complete || adjudicated == 0 {
-		t.Errorf("%d adjudicated, status %s", adjudicated, text)
-	}
-	t.Run("agreement", func(t *testing.T) { r.sameAgreement(t, r.write(t, "long.csv", long)) })
-
 	r.starter(t, "annotation", "erase", "judged", "A03", "--yes")
 	for _, form := range []string{"long", "consensus", "batches"} {
 		if text := r.starter(t, "annotation", "export", "judged", "--private", "--form", form); strings.Contains(text, "A03") {
 			t.Errorf("A03 is in the export %s", form)
 		}
 	}
+}
+
+// completed checks what a study of a hundred items has at its end, and returns the
+// modalities in which each annotator met each item.
+func (r *rig) completed(t *testing.T, people *annotators) map[string]map[string]bool {
+	t.Helper()
+	id := people.study
+	t.Logf("%s: %d judgments acknowledged, the longest after %s", id, len(people.acknowledged), people.longest.Round(time.Millisecond))
+	people.lostNone(t, r.starter(t, "annotation", "export", id, "--form", "batches", "--private"))
+	long := r.starter(t, "annotation", "export", id)
+	votes, met := map[string]int{}, map[string]map[string]bool{}
+	for _, row := range rows(t, long) {
+		votes[row["item"]+" "+row["modality"]]++
+		who := row["annotator"] + " " + row["item"]
+		if met[who] == nil {
+			met[who] = map[string]bool{}
+		}
+		met[who][row["modality"]] = true
+	}
+	for item, n := range votes {
+		if n < 3 {
+			t.Errorf("%s: %s has %d votes", id, item, n)
+		}
+	}
+	if len(votes) != 200 {
+		t.Errorf("%s: %d items with votes, want 100 in each modality", id, len(votes))
+	}
+	adjudicated := 0
+	for _, row := range rows(t, r.starter(t, "annotation", "export", id, "--form", "consensus")) {
+		tie := row["yes"] == row["no"]
+		if row["label"] == "UNRESOLVED" || tie != (row["adjudication"] == "resolved") {
+			t.Errorf("%s: %v", id, row)
+		}
+		if tie {
+			adjudicated++
+		}
+	}
+	var view struct{ Stage study.Stage }
+	if text := r.starter(t, "annotation", "status", id, "--json"); json.Unmarshal([]byte(text), &view) != nil || view.Stage != study.Complete || adjudicated == 0 {
+		t.Errorf("%s: %d adjudicated, status %s", id, adjudicated, text)
+	}
+	t.Run("agreement of "+id, func(t *testing.T) { r.sameAgreement(t, r.write(t, id+".csv", long)) })
+	return met
 }
 
 const consent = `purpose = "p"

@@ -162,6 +162,9 @@ func ManifestKey(evaluation string) string { return Prefix(evaluation) + "manife
 // EnginesKey is where an evaluation's Engines lie.
 func EnginesKey(evaluation string) string { return Prefix(evaluation) + "engines.json" }
 
+// EndedKey is where it lies when an evaluation ended.
+func EndedKey(evaluation string) string { return Prefix(evaluation) + "ended.json" }
+
 // SpeakingKey is where the engines that render an evaluation's exemplars lie: they
 // are needed before the detector, which shows the exemplars, can say who it is.
 func SpeakingKey(evaluation string) string { return Prefix(evaluation) + "speaking.json" }

@@ -98,6 +98,11 @@ type Engines struct {
 	Seen         objectstore.Ref `json:"seen,omitzero"` // a stored detect.Seen
 }
 
+// Ended says when an evaluation came to its report for the first time.
+type Ended struct {
+	Ended time.Time `json:"ended"`
+}
+
 // Task is one dialogue to evaluate: the input of its workflow.
 type Task struct {
 	Evaluation string          `json:"evaluation"`

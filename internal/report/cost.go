@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 )
@@ -26,6 +27,27 @@ func price(u evaluation.Usage, spec evaluation.Spec) Cost {
 	c.Over.Calls = max(0, c.Calls-bound.Calls)
 	c.Over.Money = max(0, c.Money-bound.Money)
 	return c
+}
+
+// Took is how long an evaluation took, its waits and pauses included.
+type Took struct {
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	Seconds float64   `json:"seconds"`
+}
+
+// took returns nil while the evaluation goes on, and where clocks disagree.
+func took(started time.Time, e evaluation.Ended) *Took {
+	if started.IsZero() || e.Ended.Before(started) {
+		return nil
+	}
+	return &Took{Started: started, Ended: e.Ended, Seconds: e.Ended.Sub(started).Seconds()}
+}
+
+// String says it for people.
+func (t Took) String() string {
+	return fmt.Sprintf("%s, from %s to %s, waits and pauses included", t.Ended.Sub(t.Started).Round(time.Second),
+		t.Started.UTC().Format(time.RFC3339), t.Ended.UTC().Format(time.RFC3339))
 }
 
 // amount writes money with at least two decimals and no further zeros.

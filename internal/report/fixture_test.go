@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"time"
+
 	"strings"
 
 	"github.com/speechmanip/speechmanip/internal/audio"
@@ -48,6 +50,7 @@ func everything() report.Input {
 				Quality: evaluation.DefaultQuality(),
 				Limits:  evaluation.DefaultLimits(),
 			},
+			Created:   time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC),
 			Items:     15,
 			Exemplars: []evaluation.Excluded{{ID: "exemplar-0", Reason: "exemplar"}},
 		},
@@ -56,7 +59,8 @@ func everything() report.Input {
 			Recognizer: recognize.Engine{Name: "pocketsphinx", Model: "en-us", Version: "5"},
 			Detector:   detect.Identity{Detector: "baseline-cascade", Model: "sha-1", Fingerprint: "f", Method: "probability"},
 		},
-		Seen: detect.Seen{IDs: []string{"h-seen", "not-here"}, TextHashes: []string{"text of i-copy"}},
+		Ended: evaluation.Ended{Ended: time.Date(2026, 11, 30, 10, 0, 30, 0, time.UTC)},
+		Seen:  detect.Seen{IDs: []string{"h-seen", "not-here"}, TextHashes: []string{"text of i-copy"}},
 		Records: []evaluation.Record{
 			found(judged("a-found", dialogue.Yes, "YYYYY"), tactic.Intimidation, "you will regret it"),
 			judged("b-missed", dialogue.Yes, "NNNNN"),

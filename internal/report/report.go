@@ -28,6 +28,7 @@ type Input struct {
 	// ShownTexts are the dialogue.TextHash values of Shown.
 	ShownTexts []string
 	Records    []evaluation.Record // any order
+	Ended      evaluation.Ended    // the zero value while the evaluation goes on
 }
 
 // Report is what an evaluation found. The embedded result is of the headline
@@ -65,8 +66,9 @@ type Report struct {
 	Modalities *Modalities      `json:"modalities,omitempty"`    // of both
 	Voices     *Voices          `json:"voice_effects,omitempty"` // where castings are known
 	Quality    Quality          `json:"quality"`
-	Usage      evaluation.Usage `json:"usage"` // of all records, and of rendering the exemplars
-	Cost       Cost             `json:"cost"`  // of Usage
+	Usage      evaluation.Usage `json:"usage"`          // of all records, and of rendering the exemplars
+	Cost       Cost             `json:"cost"`           // of Usage
+	Took       *Took            `json:"took,omitempty"` // once it has ended
 	Server     []detect.Fact    `json:"server"`
 	Settings   Settings         `json:"settings"`
 
@@ -162,6 +164,7 @@ func Build(in Input) (Report, error) {
 		out.Dialogues = append(out.Dialogues, Dialogue{Record: r, Seen: seen.has(r)})
 	}
 	out.LeftOut = countReasons(out.Exemplars)
+	out.Took = took(in.Manifest.Created, in.Ended)
 	out.Cost = price(out.Usage, in.Manifest.Spec)
 	for _, estimate := range in.Manifest.Estimates {
 		out.Cost.Estimated = out.Cost.Estimated.Add(estimate)

@@ -168,6 +168,9 @@ func (t *text) made(r Report) {
 	t.prose("Made (and found stored): %d (%d) turns, %d (%d) clips, %d (%d) transcripts, %d (%d) detector answers; %d characters spoken",
 		u.TurnsMade, u.TurnsStored, u.ClipsMade, u.ClipsStored, u.Recognized, u.RecognizedStored, u.PassesMade, u.PassesStored, u.Characters)
 	t.cost(u, r.Cost)
+	if r.Took != nil {
+		t.prose("Time: %s", r.Took)
+	}
 	t.tacticMethods("Tactics", r.Tactics)
 	if r.Modalities != nil {
 		t.tacticMethods("Tactics by text", r.Modalities.Text.Tactics)
