@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,19 +111,14 @@ func TestRecordHistories(t *testing.T) {
 	r.recordLimiter(t, folder)
 	r.recordSensitivity(t, folder)
 
-	replayer := worker.NewWorkflowReplayer()
-	Register(replayer)
-	for _, name := range recorded {
-		if err := replayer.ReplayWorkflowHistoryFromJSONFile(silent{}, historyFile(folder, name)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	r.replay(t, folder)
 }
 
 // recorder is a Temporal server with workers on all queues.
 type recorder struct {
 	fakes
 	client client.Client
+	saved  []string // histories
 }
 
 func newRecorder(t *testing.T) *recorder {
@@ -218,6 +214,21 @@ func (r *recorder) cancel(t *testing.T, id string) {
 	}
 }
 
+// replay takes what was saved through the workflows' code again, as TestReplay does.
+func (r *recorder) replay(t *testing.T, folder string) {
+	t.Helper()
+	replayer := worker.NewWorkflowReplayer()
+	Register(replayer)
+	for _, name := range r.saved {
+		if err := replayer.ReplayWorkflowHistoryFromJSONFile(silent{}, historyFile(folder, name)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !slices.Contains(recorded, name) {
+			t.Errorf("%s is recorded and never replayed", name)
+		}
+	}
+}
+
 // save writes a workflow's history as JSON.
 func (r *recorder) save(t *testing.T, folder, name, id string) {
 	t.Helper()
@@ -244,6 +255,7 @@ func (r *recorder) save(t *testing.T, folder, name, id string) {
 		t.Fatal(err)
 	}
 	file.WriteByte('\n')
+	r.saved = append(r.saved, name)
 	if err := os.WriteFile(historyFile(folder, name), file.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 )
 
-// histories were recorded on a real server by TestRecordHistories. Workflow code
+// histories were recorded on a real server by the TestRecord functions. Workflow code
 // that decides otherwise than it did then can't take over the evaluations that
 // are running when it is deployed.
 const histories = "testdata/histories"

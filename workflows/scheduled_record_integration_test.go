@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/worker"
 
 	"github.com/speechmanip/speechmanip/activities"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
@@ -59,12 +58,5 @@ func TestRecordScheduledHistories(t *testing.T) {
 		t.Errorf("the cancelled firing ended with %v", err)
 	}
 	r.save(t, folder, "scheduled-cancelled", stopped)
-
-	replayer := worker.NewWorkflowReplayer()
-	Register(replayer)
-	for _, name := range []string{"scheduled-completed", "scheduled-cancelled"} {
-		if err := replayer.ReplayWorkflowHistoryFromJSONFile(silent{}, historyFile(folder, name)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	r.replay(t, folder)
 }

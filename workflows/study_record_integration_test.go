@@ -9,7 +9,6 @@ import (
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/worker"
 
 	"github.com/speechmanip/speechmanip/internal/annotation"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
@@ -42,14 +41,7 @@ func TestRecordStudyHistories(t *testing.T) {
 		t.Errorf("the late batch ended with %v", err)
 	}
 	r.save(t, folder, "assignment-expired", "study/ended/A01/text-03")
-
-	replayer := worker.NewWorkflowReplayer()
-	Register(replayer)
-	for _, name := range []string{"study-completed", "study-cancelled", "assignment-finished", "assignment-cancelled", "assignment-expired"} {
-		if err := replayer.ReplayWorkflowHistoryFromJSONFile(silent{}, historyFile(folder, name)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	r.replay(t, folder)
 }
 
 // recordLedStudy is a study that stands still for a while, loses and gains an annotator,
