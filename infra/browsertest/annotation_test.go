@@ -45,7 +45,7 @@ func (b *browser) heading(texts ...string) {
 	text := ""
 	for end := time.Now().Add(30 * time.Second); !slices.Contains(texts, text); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			b.t.Fatalf("the page is %q, want %q", text, texts)
+			b.t.Fatalf("the page is %q, want %q:\n%s", text, texts, eval[string](b, `document.body.innerText`))
 		}
 		// While a page goes, it has no answer.
 		text, _ = chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.readyState === "complete" && document.querySelector("h1")?.textContent || ""`))
@@ -81,7 +81,10 @@ type hand func(b *browser, selector string)
 
 func byMouse(b *browser, selector string) {
 	b.t.Helper()
-	b.do(chromedp.WaitEnabled(selector), chromedp.Click(selector))
+	b.do(chromedp.WaitEnabled(selector))
+	// Where it is when it is pressed: on a small screen it may be scrolled to meanwhile.
+	eval[chromedp.Void](b, fmt.Sprintf(`document.querySelector(%q).scrollIntoView({block: "center", behavior: "instant"})`, selector))
+	b.do(chromedp.Click(selector))
 }
 
 // byKeyboard goes from the beginning of the page to where it presses by Tab alone.
