@@ -11,6 +11,7 @@ import (
 	"hash/fnv"
 	"math"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,12 +40,13 @@ func TestStudiesThroughAKill(t *testing.T) {
 	if err == nil || !strings.Contains(errOut, "get fewer than 3 votes") {
 		t.Errorf("a design below its votes: %v, %s", err, errOut)
 	}
+	apart := append(slices.Clone(create), "--id", "apart", "--repeat", "disjoint")
 	create = append(create, "--attention", "i100=YES", "--attention", "i101=NO")
 	if plan := r.starter(t, append(create, "--plan")...); !strings.Contains(plan, "an item gets 3 to 4, on average") {
 		t.Errorf("the plan:\n%s", plan)
 	}
 	r.starter(t, create...)
-	r.starter(t, append(create, "--id", "apart", "--repeat", "disjoint")...)
+	r.starter(t, apart...)
 	for _, command := range []string{"pause judged", "resume judged", "add judged ivy", "links judged --base-url http://127.0.0.1 --out links.csv"} {
 		r.starter(t, append([]string{"annotation"}, strings.Fields(command)...)...)
 	}
