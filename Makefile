@@ -86,12 +86,14 @@ test-infra: setup build ## compose, Kubernetes and Terraform files, as far as th
 
 # axe-core, which judges how the page can be used, is fetched and not kept: its
 # licence is not ours. SCREENSHOTS=folder has the pages' pictures written there.
-test-browser: ## the report's and the annotation pages in a real Chromium (needs chromium and npm)
+test-browser: setup build ## the report's and the annotation pages in a real Chromium (needs chromium and npm)
 	@pages="$$(mktemp -d)"; trap 'touch "$$pages/end"; wait; rm -rf "$$pages"' EXIT; set -e; \
 	cd infra/browsertest; npm install --no-save --no-audit --no-fund --silent axe-core@$(AXE); cd ../..; \
 	REPORT_PAGES="$$pages" go test -count=1 -run '^TestWritePages$$' ./internal/report; \
+	mkdir "$$pages/bundle"; \
+	REPORT_BUNDLE="$$pages/bundle" SPEECHMANIP_BIN="$(BIN)" go test -count=1 -tags integration -run '^TestBundle$$' ./internal/e2e; \
 	ANNOTATION_PAGE="$$pages" go test -count=1 -run '^TestServe$$' ./internal/annotate & \
-	REPORT_PAGES="$$pages" ANNOTATION_PAGE="$$pages" go -C infra/browsertest test -count=1 -v ./...
+	REPORT_PAGES="$$pages" REPORT_BUNDLE="$$pages/bundle/bundled" ANNOTATION_PAGE="$$pages" go -C infra/browsertest test -count=1 -v ./...
 
 # On a machine that does nothing else.
 test-load: setup-test build ## fifty annotators at the annotation page at once: how long a judgment takes to be saved

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -81,11 +79,8 @@ func (s bucketSink) Stat(ctx context.Context, name string) (string, bool, error)
 		return "", false, err
 	}
 	defer body.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, body); err != nil {
-		return "", false, err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), true, nil
+	hash, err := hashOf(body)
+	return hash, err == nil, err
 }
 
 // Create begins an object in a file without a name: what is put must be known whole.

@@ -57,11 +57,8 @@ func (s folderSink) Stat(_ context.Context, name string) (string, bool, error) {
 		return "", false, err
 	}
 	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", false, err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), true, nil
+	hash, err := hashOf(file)
+	return hash, err == nil, err
 }
 
 // Create begins a file under another name.
@@ -109,4 +106,13 @@ func (f *folderFile) Abort() {
 	f.done = true
 	_ = f.Close() // closed already where Commit came that far
 	_ = os.Remove(f.Name())
+}
+
+// hashOf reads all and returns its SHA-256 in hex.
+func hashOf(r io.Reader) (string, error) {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, r); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }

@@ -135,14 +135,7 @@ func (a *app) scheduleDescribeCommand() *cobra.Command {
 }
 
 func (a *app) describeSchedule(ctx context.Context, id string, asJSON bool) error {
-	if err := evaluation.CheckScheduleID(id); err != nil {
-		return usageError{err}
-	}
-	cfg, store, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	history, err := readHistory(ctx, store, id)
+	cfg, history, err := a.storedHistory(ctx, id)
 	if err != nil {
 		return err
 	}

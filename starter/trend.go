@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/speechmanip/speechmanip/internal/archive"
+	"github.com/speechmanip/speechmanip/internal/config"
 	"github.com/speechmanip/speechmanip/internal/evaluation"
 	"github.com/speechmanip/speechmanip/internal/objectstore"
 	"github.com/speechmanip/speechmanip/internal/trend"
@@ -40,14 +41,7 @@ func (a *app) trend(ctx context.Context, id, format string) error {
 	if !ok {
 		return usagef("--format %q: use text, json or html", format)
 	}
-	if err := evaluation.CheckScheduleID(id); err != nil {
-		return usageError{err}
-	}
-	cfg, store, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	history, err := readHistory(ctx, store, id)
+	cfg, history, err := a.storedHistory(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -61,6 +55,19 @@ func (a *app) trend(ctx context.Context, id, format string) error {
 		return scheduleError(id, err)
 	}
 	return write(a.out, history)
+}
+
+// storedHistory opens the store and returns what is stored of a schedule.
+func (a *app) storedHistory(ctx context.Context, id string) (config.Config, trend.History, error) {
+	if err := evaluation.CheckScheduleID(id); err != nil {
+		return config.Config{}, trend.History{}, usageError{err}
+	}
+	cfg, store, err := a.openStore(ctx)
+	if err != nil {
+		return cfg, trend.History{}, err
+	}
+	history, err := readHistory(ctx, store, id)
+	return cfg, history, err
 }
 
 // readHistory is what is stored of a schedule.

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"archive/zip"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"html"
@@ -70,7 +71,7 @@ func TestBundle(t *testing.T) {
 	r := newRig(t)
 	r.worker(t)
 	built := r.evaluate(t, "--id", "bundled", "--limit", "4")
-	dir := t.TempDir()
+	dir := cmp.Or(os.Getenv("REPORT_BUNDLE"), t.TempDir()) // make test-browser opens it afterwards
 	r.starter(t, "report", "bundled", "--bundle", dir)
 
 	page, err := os.ReadFile(filepath.Join(dir, "bundled", "report.html"))
